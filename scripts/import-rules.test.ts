@@ -160,6 +160,10 @@ const BROKEN: Readonly<Record<string, Sources>> = {
     "src/responses-api/a.ts": 'let state: import("../runs/run-state.ts").RunState;',
     "src/runs/run-state.ts": "",
   },
+  "webhooks-see-ports": {
+    "src/webhooks/a.ts": 'import "../store/open-store.ts";',
+    "src/store/open-store.ts": "",
+  },
   "rate-limits-implement-ports": {
     "src/rate-limits/a.ts": 'import "../responses-api/admission.ts";',
     "src/responses-api/admission.ts": "",

@@ -93,6 +93,11 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     "src/responses-api",
     [DOMAIN, RUN_FACE, RUN_PORTS, GENERATED_A],
   ),
+  folder("webhooks-see-ports", "webhooks/ signs and sends what the store queues, by ports.", "src/webhooks", [
+    EGRESS,
+    DOMAIN,
+    GENERATED_A,
+  ]),
   folder("rate-limits-implement-ports", "rate-limits/ sees only its ports.", "src/rate-limits", [
     DOMAIN,
     `${SPEECH}/cloud-stt/ports[.]ts$`,

@@ -5,6 +5,7 @@ import { PNG_URL } from "./example-media.fixture.ts";
 import { ACME_KEY, LONG_TASK, SPENT_KEY, USE_UP } from "./http-server.fixture.ts";
 import { skillStates } from "./skill-states.ts";
 import { isOver, POLL_MS, waitForEnd } from "./wait-for-end.ts";
+import { stagedWebhookStates, webhookStates } from "./webhook-states.ts";
 
 /** Values of a state that replace the examples in the pact's requests. */
 type Values = Record<string, string>;
@@ -32,6 +33,7 @@ export function publicStates(service: Service) {
     ...vectorStoreStates(service),
     ...containerStates(service),
     ...skillStates(service),
+    ...webhookStates(service),
   } satisfies StateTable;
 }
 
@@ -223,6 +225,7 @@ export function stagedStates(service: Service) {
       const file = await toFile(Buffer.alloc(PICTURE_BYTES), "large.png", { type: "image/png" });
       return { file_id: (await client.files.create({ file, purpose: "vision" })).id };
     },
+    ...stagedWebhookStates(service),
     ...spentStates(service),
     ...operatorStates(service),
   } satisfies StateTable;

@@ -156,4 +156,12 @@ export const UNPUBLISHED_OPERATIONS: readonly string[] = [
   "GET /v1/skills/{skill_id}/versions/{version}",
   "DELETE /v1/skills/{skill_id}/versions/{version}",
   "GET /v1/skills/{skill_id}/versions/{version}/content",
+  "GET /v1/webhook_endpoints",
+  "POST /v1/webhook_endpoints",
+  "GET /v1/webhook_endpoints/{webhook_endpoint_id}",
+  "POST /v1/webhook_endpoints/{webhook_endpoint_id}",
+  "DELETE /v1/webhook_endpoints/{webhook_endpoint_id}",
+  "POST /v1/webhook_endpoints/{webhook_endpoint_id}/rotate_secret",
+  "POST /v1/webhook_endpoints/{webhook_endpoint_id}/test",
+  "GET /v1/webhook_event_types",
 ];

@@ -51,6 +51,7 @@ const IDS: Readonly<Record<string, string>> = {
   completion_id: "chatcmpl-123",
   container_id: "cntr_123",
   conversation_id: "conv_123",
+  event_id: "evt_123",
   file_id: "file-123",
   item_id: "msg_123",
   key_id: "key_123",
@@ -60,6 +61,7 @@ const IDS: Readonly<Record<string, string>> = {
   skill_id: "skill_123",
   vector_store_id: "vs_123",
   version: "2",
+  webhook_endpoint_id: "whe_123",
 };
 
 /** Paths whose query needs the start of a time, and a query for them. */
@@ -128,6 +130,14 @@ const SDK_METHODS: Readonly<Record<string, string>> = {
   getSkillVersion: "skills.versions.retrieve",
   deleteSkillVersion: "skills.versions.delete",
   downloadSkillVersion: "skills.versions.content.retrieve",
+  listWebhookEndpoints: "webhooks.list",
+  createWebhookEndpoint: "webhooks.create",
+  getWebhookEndpoint: "webhooks.retrieve",
+  updateWebhookEndpoint: "webhooks.update",
+  deleteWebhookEndpoint: "webhooks.delete",
+  rotateWebhookSecret: "webhooks.rotateSecret",
+  testWebhookEndpoint: "webhooks.test",
+  listWebhookEventTypes: "webhooks.eventTypes.list",
 };
 
 /** The document with samples in curl and the official SDKs at each operation. */

@@ -20,8 +20,9 @@ import {
   type SpeechService,
 } from "../servers/choices/choose-speech.ts";
 import { reportModelServer } from "../servers/choices/report-model-server.ts";
+import type { Leaving } from "../servers/leaving.ts";
 import { startLocalStt } from "../servers/local-stt.ts";
-import { type Leaving, startResponsesApi } from "../servers/responses-api.ts";
+import { startResponsesApi } from "../servers/responses-api.ts";
 import { startSttCloud } from "../servers/stt-cloud.ts";
 import { openLog, type RootLog } from "../telemetry/log/log.ts";
 import { programVersion } from "../version/program-version.ts";

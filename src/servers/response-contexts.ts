@@ -13,6 +13,7 @@ import { type AskContext, askModel } from "../responses-api/create/ask-model.ts"
 import type { CreateContext } from "../responses-api/create/begin-response.ts";
 import { ApprovalsInUse } from "../responses-api/create/response-lock.ts";
 import { RefusalLog } from "../responses-api/exchanges/refusal-log.ts";
+import type { WebhookContext } from "../responses-api/operations/webhooks/create-webhook-endpoint.ts";
 import type { ClaimContext } from "../responses-api/recovery/run-claimer.ts";
 import { createSealer } from "../responses-api/seal.ts";
 import type { WatchContext } from "../responses-api/show/watch-response.ts";
@@ -108,6 +109,7 @@ export function organizationContext(
 interface ServingParts {
   readonly store: ConfiguredStore;
   readonly passages: PassageFinder;
+  readonly webhooks: WebhookContext;
   readonly prices: PriceTable;
   readonly organization: OrganizationContext;
   readonly audio: AudioParts;
@@ -118,7 +120,7 @@ export function handlerContexts(
   config: Config,
   creating: CreateContext,
   monitoring: MonitoringContext,
-  { store, passages, prices, organization, audio }: ServingParts,
+  { store, passages, webhooks, prices, organization, audio }: ServingParts,
 ): HandlerContexts {
   const { quota, archive } = store;
   return {
@@ -134,6 +136,7 @@ export function handlerContexts(
       memoryMax: config.codeMemoryMax,
     },
     skills: { skills: store.skills, format: zippedSkills },
+    webhooks,
     statistics: { archive, refusals: store.refusals, prices },
     exchanges: { archive, exchanges: store.exchanges, keepsExchanges: config.keepExchanges !== "none" },
     monitoring,

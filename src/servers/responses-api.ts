@@ -1,6 +1,4 @@
 import { join, resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { Deadline } from "@antiphon/base/limits/deadline.ts";
 import type { Logger } from "@antiphon/base/logger.ts";
 import { isLoopbackOrigin, originsAmong } from "@antiphon/base/web-origins.ts";
 import { audioRoutes } from "@antiphon/contracts/audio/operations.ts";
@@ -55,11 +53,13 @@ import { contractOf, joinContracts, refusals } from "./contract.ts";
 import { audioBodyChecks, responsesApiBodyChecks } from "./handlers/body-checks.ts";
 import { doorHandlers } from "./handlers/faces-handlers.ts";
 import { type HandlerContexts, NOT_YET, responsesApiHandlers } from "./handlers/responses-api-handlers.ts";
+import { announceLeaving, closeAll, closingOnce, drain, type Leaving } from "./leaving.ts";
 import { filesFolder, openConfiguredStore } from "./open-configured-store.ts";
 import { docsAssets, frontDoor } from "./pages/docs-assets.ts";
 import { inspectorPage } from "./pages/pages.ts";
 import { claimContext, createContext, handlerContexts, organizationContext } from "./response-contexts.ts";
-import { sweepExpired } from "./sweeping.ts";
+import { type Sweeping, sweepExpired } from "./sweeping.ts";
+import { startWebhooks } from "./webhook-sending.ts";
 import { websocketMode } from "./websocket-mode.ts";
 
 export interface ResponsesApiServer extends Omit<RunningServer, "close" | "handOver"> {
@@ -71,14 +71,6 @@ export interface ResponsesApiServer extends Omit<RunningServer, "close" | "handO
    * the addresses, this one stops listening at once.
    */
   readonly close: (leaving?: Leaving) => Promise<void>;
-}
-
-/** How a server shuts down. */
-export interface Leaving {
-  /** Whether another process already serves on the same addresses. */
-  readonly isReplaced: boolean;
-  /** Aborts when open requests and runs must end; null for `DRAIN_MS` after the server stops accepting connections. */
-  readonly until: AbortSignal | null;
 }
 
 /** Optional parts of a server beside its configuration. */
@@ -118,41 +110,50 @@ export async function startResponsesApi(
     const code = chooseCode(config, { containers: store.sessionContainers, telemetry }, log);
     const own = [vectorStoreParts.fileSearch, ...codeTools(config, code, store)];
     const tools = await chooseTools(config, guards, log, [...own, ...moreTools]);
-    const isLeaving = (): boolean => stopping.signal.aborted;
     const watching = { store: store.responses, eventLog: store.events, runs, neighbours: bus };
     const media = chooseMedia(config, { files: store.files, egress: guards.egress, speech });
     const { accounts, prices, ledger } = openAccounts(config, { store, model, limiter: rates.rates }, log);
     const parts = { store, model, tools, media, accounts, watching, telemetry };
     const creating = createContext(config, parts, log);
-    const readiness = chooseReadiness(config, { store, model, neighbours: bus, isLeaving, code });
+    const readiness = chooseReadiness(config, { store, model, neighbours: bus, stopping: stopping.signal, code });
     const monitoring = { readiness, metrics: shownMetrics(config, metricsOfAll(telemetry, joinedProcess)) };
     const organization = organizationContext(store, accounts, cachedKeys);
     const audio = audioParts(config, heardBy);
-    const serving = { store, passages: vectorStoreParts.passages, prices, organization, audio };
+    const webhooks = startWebhooks({ store, sealer: creating.ordering.sealer, egress: guards.egress, telemetry }, log);
+    const { passages } = vectorStoreParts;
+    const serving = { store, passages, webhooks: webhooks.context, prices, organization, audio };
     const contexts = handlerContexts(config, creating, monitoring, serving);
     const recovery = await startRecovery(config, claimContext(creating, store), bus, log);
     const ingest = vectorStoreParts.startIngest();
     const stopClaiming = () => Promise.all([recovery.stopClaiming(), ingest.stop()]);
     joinedProcess?.accept({ measure: () => telemetry.metricsText() });
     const app = application(contexts, { keys: cachedKeys, requests: telemetry.requests }, config, log);
-    const stops = [stopClaiming, () => recovery.close(AbortSignal.abort()), () => code.close()];
+    const endRuns = (over: AbortSignal) => recovery.close(over).then(() => webhooks.stop(over));
+    const stops = [stopClaiming, () => endRuns(AbortSignal.abort()), () => code.close()];
     const server = await openServer(app, config, stops);
     code.start();
-    const sweeping =
-      joinedProcess === null || joinedProcess.seat.number === 1 ? sweepExpired(store, config, log) : null;
+    const sweeping = sweepOnce(joinedProcess, store, config, log);
     const closeOnce = async ({ isReplaced, until }: Leaving): Promise<void> => {
       await (isReplaced ? server.handOver() : announceLeaving(server, stopping, config.drainDelayMs));
-      await drain([stopClaiming, (over) => server.close(over), (over) => recovery.close(over)], config.drainMs, until);
+      await drain([stopClaiming, (over) => server.close(over), endRuns], config.drainMs, until);
       await Promise.all([tools.close(), code.close(), sweeping?.stop(), ledger.close()]);
       await closeAll(bus, rates, store, telemetry);
     };
-    let closing: Promise<void> | null = null;
-    const close = (leaving: Leaving = ON_ITS_OWN): Promise<void> => (closing ??= closeOnce(leaving));
-    return { ...server, model, keys, code, close };
+    return { ...server, model, keys, code, close: closingOnce(closeOnce) };
   } catch (error) {
     await closeAll(bus, rates, store, telemetry);
     throw error;
   }
+}
+
+/** One of several processes sweeps for all. */
+function sweepOnce(
+  joinedProcess: JoinedProcess | null,
+  store: Parameters<typeof sweepExpired>[0],
+  config: Config,
+  log: Logger,
+): Sweeping | null {
+  return joinedProcess === null || joinedProcess.seat.number === 1 ? sweepExpired(store, config, log) : null;
 }
 
 /** Listens. If that fails, takes these steps one after the other. */
@@ -168,30 +169,6 @@ async function openServer(
     throw error;
   }
 }
-
-/** Says that this server is about to end, and waits until load balancers know. */
-async function announceLeaving(
-  server: Pick<RunningServer, "announceLeaving">,
-  stopping: AbortController,
-  delayMs: number,
-): Promise<void> {
-  stopping.abort();
-  server.announceLeaving();
-  await sleep(delayMs);
-}
-
-/** Runs these steps one after the other. Their signal aborts when open requests and runs must end. */
-async function drain(
-  steps: readonly ((until: AbortSignal) => Promise<unknown>)[],
-  drainMs: number,
-  signal: AbortSignal | null,
-): Promise<void> {
-  const deadline = new Deadline(drainMs);
-  for (const step of steps) await step(signal ?? deadline.signal);
-  deadline.clear();
-}
-
-const ON_ITS_OWN: Leaving = { isReplaced: false, until: null };
 
 /** First checks what servers that share a database need, so that a misconfigured server does not start. */
 async function openTriedStore(
@@ -216,11 +193,6 @@ function requireSealKeys({ databaseUrl, sealKeys, dataDir }: Config): void {
     "DATABASE_URL is set, but SEAL_KEYS is not. All servers of a database need the same keys to open what they seal for clients: 64 hexadecimal digits, such as openssl rand -hex 32 prints, or the path of a file that holds them.",
     `To go on with the keys of a server on SQLite, copy its file: SEAL_KEYS=${join(resolve(dataDir), "seal-key")}.`,
   ]);
-}
-
-/** Closes the parts one after the other. */
-async function closeAll(...parts: readonly ({ close(): Promise<void> } | null)[]): Promise<void> {
-  for (const part of parts) await part?.close();
 }
 
 function openRunHost(config: Config, telemetry: Telemetry): RunHost {

@@ -13,6 +13,7 @@ import type { StorageQuota } from "@antiphon/domain/storage.ts";
 import type { ToolLedger } from "@antiphon/domain/tool-ledger.ts";
 import type { UsageStore } from "@antiphon/domain/usage.ts";
 import type { VectorStores } from "@antiphon/domain/vector-stores.ts";
+import type { WebhookStore } from "@antiphon/domain/webhooks.ts";
 import type { StoredContainers } from "@antiphon/sandbox/ports/stored-containers.ts";
 import { Kysely } from "kysely";
 import type { EventLog } from "../runs/ports/event-log.ts";
@@ -66,6 +67,7 @@ import { StoredChunkFinder } from "./stores/vector-stores/chunk-finder.ts";
 import { StoredIngestQueue } from "./stores/vector-stores/ingest-queue.ts";
 import { StoredVectorRenewal } from "./stores/vector-stores/vector-renewal.ts";
 import { StoredVectorStores } from "./stores/vector-stores/vector-store-store.ts";
+import { StoredWebhooks } from "./stores/webhooks/delivery-queue.ts";
 
 /**
  * The shortest time between two commits of appended events, in milliseconds. Live readers wait up to this long, and all
@@ -161,6 +163,7 @@ export interface Store {
   readonly vectorRenewal: VectorRenewal;
   readonly chunks: ChunkFinder;
   readonly skills: Skills;
+  readonly webhooks: WebhookStore;
   readonly containers: Containers;
   /** The same containers, for sessions that run code. */
   readonly sessionContainers: StoredContainers;
@@ -222,9 +225,11 @@ export async function assembleStore(
 ): Promise<Store> {
   const { redoLogs = null } = parts;
   const { commitIntervalMs: intervalMs = COMMIT_INTERVAL_MS, onCommit } = options;
-  const commits = new RunCommits({ calls: owner, redoLog: redoLogs?.own ?? null, intervalMs, onCommit });
+  const onNews = (): void => webhooks.queue.tell();
+  const commits = new RunCommits({ calls: owner, redoLog: redoLogs?.own ?? null, intervalMs, onCommit, onNews });
   const calls = redoLogs === null ? owner : settledCalls(owner, commits, redoLogs);
   const db = parts.db ?? new Kysely<Database>({ dialect: remoteDialect(calls) });
+  const webhooks = new StoredWebhooks(db, calls);
   const { contextBytesMax = CONTEXT_BYTES_MAX, ownerBytesMax = 0, vectorStoreBytesMax = 0 } = options;
   const chunks = new StoredChunkFinder(db, searchOf(db, options));
   const onWaiting = options.onFilesWaiting ?? (() => {});
@@ -260,11 +265,12 @@ export async function assembleStore(
     vectorRenewal: new StoredVectorRenewal(db, calls),
     chunks,
     skills: new StoredSkills(db, { calls, quota }),
+    webhooks,
     containers: containerParts.containers,
     sessionContainers: containerParts.sessionContainers,
     countWorkers: async () => (await findLivingWorkers(db, calls)).size,
     isReady: () => calls.isSound().catch(() => false),
-    hasRoom: () => succeeds(folder.probe()),
+    hasRoom: () => folder.hasRoom(),
     lanes: () => [],
     close: async () => {
       for (const part of [chunks, commits, calls]) await part.close();
@@ -341,13 +347,6 @@ function throwLater(error: Error): void {
   setImmediate(() => {
     throw error;
   });
-}
-
-function succeeds(work: Promise<unknown>): Promise<boolean> {
-  return work.then(
-    () => true,
-    () => false,
-  );
 }
 
 function isInMemory({ file }: StoreOptions): boolean {

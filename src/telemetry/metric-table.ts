@@ -166,6 +166,24 @@ export const METRICS = {
     "highest",
   ),
 
+  webhookAttempts: counter(
+    "antiphon_webhook_attempts_total",
+    ["outcome"],
+    "Attempts to deliver an event to a webhook. outcome is accepted, failed or lost (the endpoint was deleted, or another server has the event).",
+  ),
+  webhooksWaiting: gauge(
+    "antiphon_webhooks_waiting",
+    [],
+    "Events that wait to be delivered, at the last check. With several processes, the highest of their values.",
+    "highest",
+  ),
+  webhookDelay: gauge(
+    "antiphon_webhook_delay_seconds",
+    [],
+    "The age of the event that has been due longest, at the last check. With several processes, the highest of their values.",
+    "highest",
+  ),
+
   runsUnmade: gauge(
     "antiphon_runs_unmade",
     [],

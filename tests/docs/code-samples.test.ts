@@ -10,6 +10,8 @@ import { z } from "zod";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { namedFile, uploadFile } from "../kit/upload.ts";
 import { manifest, zipOf } from "../skills/skill-files.fixture.ts";
+import { makeToldEndpoint } from "../webhooks/told-endpoint.ts";
+import { REACHES_RECEIVERS } from "../webhooks/webhook-server.ts";
 import { PYTHON, ROOT } from "./reader.ts";
 
 const ADDRESS = "http://127.0.0.1:8080";
@@ -25,7 +27,7 @@ let server: TestServer;
 let folder = "";
 let skillArchive = new Uint8Array();
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ env: REACHES_RECEIVERS });
   folder = await mkdtemp(join(tmpdir(), "antiphon-samples-"));
   await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
@@ -71,6 +73,7 @@ async function makeThings(source: string): Promise<Readonly<Record<string, strin
   const items = source.includes("msg_123") ? await server.fetch(`/v1/conversations/${conversation}/items`) : null;
   const container = await make("cntr_123", "/v1/containers", { name: "Analysis" });
   const isOfOperators = source.includes("/admin_api_keys/");
+  const told = source.includes("whe_123") ? await makeToldEndpoint(server) : NO_ENDPOINT;
   const keys = `/v1/organization/${isOfOperators ? "admin_api_keys" : "keys"}`;
   return {
     key_123: await make("key_123", keys, isOfOperators ? { name: "ops" } : { name: "web", projects: [PROJECT] }),
@@ -81,10 +84,14 @@ async function makeThings(source: string): Promise<Readonly<Record<string, strin
     vs_123: store,
     vsfb_123: await make("vs_123", `/v1/vector_stores/${store}/file_batches`, { file_ids: [file] }),
     skill_123: source.includes("skill_123") ? await makeSkill() : "",
+    whe_123: told.webhook_endpoint_id,
+    evt_123: told.event_id,
     cntr_123: container,
     file_of_container: await make("cntr_123", `/v1/containers/${container}/files`, { file_id: file }),
   };
 }
+
+const NO_ENDPOINT = { webhook_endpoint_id: "", event_id: "" };
 
 /** A skill of two versions. */
 async function makeSkill(): Promise<string> {

@@ -23,6 +23,7 @@ const PREPARATIONS: Readonly<Record<string, () => Promise<ReaderOptions | null>>
   "docs/models.md": modelServer,
   "docs/speech.md": speechEngine,
   "docs/tools.md": toolServers,
+  "docs/webhooks.md": async () => ({ env: { EGRESS_ALLOW: "127.0.0.1" } }),
 };
 
 test.each(pages.filter((page) => blocks.get(page)?.some((block) => isRun(block) && !isPython(block))))(

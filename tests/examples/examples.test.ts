@@ -18,7 +18,7 @@ const run = promisify(execFile);
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ env: { EGRESS_ALLOW: "127.0.0.1" } });
 });
 afterAll(() => server.close());
 
@@ -49,6 +49,11 @@ test("the background response is taken up at the next event", async () => {
   verifies("docs.examples.all-run");
   const printed = await print(process.execPath, "background.ts");
   expect(printed).toMatch(/^lost after event 10\ntaken up at event 11: completed\n[^]*30/);
+});
+
+test("the webhook tells of the end of the background response", async () => {
+  verifies("docs.examples.all-run", "webhooks.signature.official-sdk");
+  expect(await print(process.execPath, "webhooks.ts")).toMatch(/^response\.completed: .*high tide/);
 });
 
 test.skipIf(program === null)("the recording is transcribed", async () => {

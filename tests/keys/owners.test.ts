@@ -26,6 +26,9 @@ const BODIES: Readonly<Record<string, unknown>> = {
   searchVectorStore: { query: "Hi" },
   updateSkill: { default_version: "2" },
   createSkillVersion: skillForm(),
+  updateWebhookEndpoint: { name: "More" },
+  rotateWebhookSecret: {},
+  testWebhookEndpoint: { event_type: "response.completed" },
 };
 
 /** The path with ids filled in. */

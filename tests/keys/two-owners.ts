@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { formOf } from "../kit/upload.ts";
 import { MODEL } from "../responses/check-refusal.ts";
@@ -53,6 +54,9 @@ export interface Things {
   readonly container_file_id: string;
   /** A skill of two versions. */
   readonly skill_id: string;
+  readonly webhook_endpoint_id: string;
+  /** An event that the endpoint was sent. */
+  readonly event_id: string;
 }
 
 /** The form of a skill. */
@@ -74,6 +78,7 @@ export async function makeThings(party: Party): Promise<Things> {
   const containerFile = await made(party, `/v1/containers/${container}/files`, form);
   const skill = idOf(await made(party, "/v1/skills", skillForm()));
   await made(party, `/v1/skills/${skill}/versions`, skillForm());
+  const endpoint = idOf(await made(party, "/v1/webhook_endpoints", WEBHOOK_ENDPOINT));
   return {
     response_id: idOf(response),
     conversation_id: idOf(conversation),
@@ -87,8 +92,26 @@ export async function makeThings(party: Party): Promise<Things> {
     container_id: container,
     container_file_id: idOf(containerFile),
     skill_id: skill,
+    webhook_endpoint_id: endpoint,
+    event_id: await sentEvent(party, endpoint),
   };
 }
+
+/** The discard port: nothing is sent. */
+const WEBHOOK_ENDPOINT = { name: "Answers", url: "http://127.0.0.1:9/", event_types: ["response.completed"] };
+
+/** Ends a background response, and resolves to the event of it. */
+async function sentEvent(party: Party, endpoint: string): Promise<string> {
+  await made(party, "/v1/responses", { model: MODEL, input: "Hi", background: true });
+  for (;;) {
+    const page = await read(await party.ask("GET", `/v1/webhook_endpoints/${endpoint}/deliveries`));
+    const event = firstOf(page, "data");
+    if (event !== undefined && event !== null) return idOf(event);
+    await sleep(POLL_MS);
+  }
+}
+
+const POLL_MS = 10;
 
 /** Unused ids of the same form. */
 export function unknownLike(things: Things): Things {
@@ -107,6 +130,8 @@ export function unknownLike(things: Things): Things {
     container_id: changed(things.container_id),
     container_file_id: changed(things.container_file_id),
     skill_id: changed(things.skill_id),
+    webhook_endpoint_id: changed(things.webhook_endpoint_id),
+    event_id: changed(things.event_id),
   };
 }
 

@@ -6,11 +6,13 @@ import { formOf, namedFile, uploadFile } from "../kit/upload.ts";
 import { type LocalSttServer, startLocalSttServer } from "../local-stt-server.ts";
 import { manifest } from "../skills/skill-files.fixture.ts";
 import { verifies } from "../verifies.ts";
+import { makeToldEndpoint } from "../webhooks/told-endpoint.ts";
+import { REACHES_RECEIVERS } from "../webhooks/webhook-server.ts";
 
 let speech: LocalSttServer;
 let responses: TestServer;
 beforeAll(async () => {
-  [speech, responses] = await Promise.all([startLocalSttServer(), startTestServer()]);
+  [speech, responses] = await Promise.all([startLocalSttServer(), startTestServer({ env: REACHES_RECEIVERS })]);
 });
 afterAll(() => Promise.all([speech.close(), responses.close()]));
 
@@ -56,6 +58,7 @@ async function makeThings(): Promise<Readonly<Record<string, string>>> {
     container_id: await idOf(responses.post("/v1/containers", { name: "Analysis" })),
     file_id: file,
     skill_id: await makeSkill(),
+    ...(await makeToldEndpoint(responses)),
   };
 }
 

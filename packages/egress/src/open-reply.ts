@@ -13,8 +13,8 @@ const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /** One call of any method, and the limits of its reply. */
 export interface OpenedCall {
-  /** The kind of the called server, for storing the exchange. */
-  readonly kind: OutgoingCall["kind"];
+  /** The kind of the called server, for storing the exchange; null if it belongs to no response. */
+  readonly kind: OutgoingCall["kind"] | null;
   readonly method: string;
   /** Names are in lower case. */
   readonly headers: Headers | Readonly<Record<string, string>>;
@@ -43,13 +43,9 @@ export interface OpenedReply {
 export async function openReply(agent: Dispatcher, url: URL, call: OpenedCall): Promise<OpenedReply> {
   const standing = { "user-agent": USER_AGENT, accept: "*/*" };
   const own = call.headers instanceof Headers ? Object.fromEntries(call.headers) : call.headers;
-  const recording = beginExchange(() => ({
-    kind: call.kind,
-    method: call.method,
-    url: url.href,
-    headers: Object.entries(own),
-    body: call.body,
-  }));
+  const { kind, method } = call;
+  const sent = () => ({ method, url: url.href, headers: Object.entries(own), body: call.body });
+  const recording = kind === null ? null : beginExchange(() => ({ kind, ...sent() }));
   const { status, headers, text, body } = await receiveReply(agent, {
     recording,
     request: {

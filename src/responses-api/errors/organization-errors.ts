@@ -1,7 +1,7 @@
 import { ApiError } from "@antiphon/base/api-error.ts";
 import type { KeyBudget } from "@antiphon/domain/keys.ts";
 import { type KeySpending, NANOS_PER_UNIT } from "@antiphon/domain/usage.ts";
-import { invalidRequest } from "./invalid-request.ts";
+import { INVALID, invalidRequest } from "./invalid-request.ts";
 
 export interface SpentBudget {
   readonly keyId: string;
@@ -62,4 +62,23 @@ export function usagePageNotFound(): ApiError {
 export function usageLimitAbove(max: number, width: string): ApiError {
   const message = `Invalid 'limit': integer above maximum value. Expected a value <= ${max} for bucket_width '${width}'.`;
   return invalidRequest(400, "integer_above_max_value", "limit", message);
+}
+
+export function metricsNotShown(): ApiError {
+  return invalidRequest(
+    403,
+    "metrics_not_shown",
+    null,
+    "Metrics are shown to callers on the server's own machine that come through no proxy. METRICS=open or METRICS_KEY opens them to others.",
+  );
+}
+
+export function metricsKeyRequired(): ApiError {
+  return new ApiError({
+    status: 401,
+    type: INVALID,
+    code: "invalid_api_key",
+    message: "Metrics are shown to whoever sends the server's METRICS_KEY: 'Authorization: Bearer METRICS_KEY'.",
+    headers: { "WWW-Authenticate": 'Bearer realm="metrics"' },
+  });
 }

@@ -2,7 +2,7 @@ import { hashApiKey } from "@antiphon/base/api-key.ts";
 import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
 import type { Caller, Peer } from "../access/caller.ts";
 import { isLoopbackAddress, namesProxy } from "../access/local-peer.ts";
-import { metricsKeyRequired, metricsNotShown } from "../errors/metrics-errors.ts";
+import { metricsKeyRequired, metricsNotShown } from "../errors/organization-errors.ts";
 import { unknownRoute } from "../errors/request-errors.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";

@@ -11,7 +11,9 @@ import type { ChosenModel } from "./choose-model.ts";
  */
 const DATABASE_MS_MAX = 1_500;
 
-interface ReadinessParts extends Pick<Readiness, "isLeaving" | "code"> {
+interface ReadinessParts extends Pick<Readiness, "code"> {
+  /** Aborts when the server begins to stop. */
+  readonly stopping: AbortSignal;
   readonly store: Pick<ConfiguredStore, "isReady" | "hasRoom" | "reachesFiles">;
   readonly model: Pick<ChosenModel, "engine" | "servers">;
   /** Null if this server has no bus. */
@@ -21,13 +23,13 @@ interface ReadinessParts extends Pick<Readiness, "isLeaving" | "code"> {
 /** The checks of `/readyz`. */
 export function chooseReadiness(
   config: Config,
-  { store, model, neighbours, isLeaving, code }: ReadinessParts,
+  { store, model, neighbours, stopping, code }: ReadinessParts,
 ): Readiness {
   const files = filesHealth(store);
   return {
     isStoreReady: config.databaseUrl === null ? () => store.isReady() : inTime(() => store.isReady()),
     hasRoom: () => store.hasRoom(),
-    isLeaving,
+    isLeaving: () => stopping.aborted,
     model: modelHealth(() => model.servers?.table.servers.map(({ engine }) => engine) ?? [model.engine]),
     elsewhere: () => ({
       ...(config.databaseUrl === null || neighbours === null ? {} : { broker: brokerState(neighbours.isConnected) }),

@@ -10,12 +10,13 @@ import type { Store } from "../../store/open-store.ts";
 import type { ClaimObserver } from "../../store/stores/runs/run-ledger.ts";
 import { measureBus, type WatchedBus, watchBus } from "../../telemetry/bus-metrics.ts";
 import { type CodeObserver, measureCode } from "../../telemetry/code-metrics.ts";
-import { type IngestObserver, measureIngest } from "../../telemetry/ingest-metrics.ts";
 import { Meters } from "../../telemetry/meters.ts";
 import { METRICS } from "../../telemetry/metric-table.ts";
 import { modelServerOf } from "../../telemetry/model-server.ts";
 import { type ModelServerObserver, measureModelServers } from "../../telemetry/model-server-metrics.ts";
 import { measureProcess } from "../../telemetry/process-metrics.ts";
+import { type IngestObserver, measureIngest } from "../../telemetry/queues/ingest-metrics.ts";
+import { measureWebhooks } from "../../telemetry/queues/webhook-metrics.ts";
 import { RequestFacts } from "../../telemetry/requests/request-facts.ts";
 import { observeRequests } from "../../telemetry/requests/request-watch.ts";
 import { RunMetrics } from "../../telemetry/run-metrics.ts";
@@ -24,6 +25,7 @@ import { type Commit, measureClaims, measureCommits, measureLanes } from "../../
 import { observeTools } from "../../telemetry/tool-watch.ts";
 import type { Tracing } from "../../telemetry/tracing.ts";
 import { programVersion } from "../../version/program-version.ts";
+import type { WebhookObserver } from "../../webhooks/webhook-sender.ts";
 import { type ChosenModel, withEngine } from "./choose-model.ts";
 
 /** The telemetry of one server. */
@@ -32,6 +34,7 @@ export interface Telemetry {
   readonly requests: RequestObserver;
   readonly tools: ToolObserver;
   readonly ingest: IngestObserver;
+  readonly webhooks: WebhookObserver;
   readonly code: CodeObserver;
   readonly bus: BusObserver;
   readonly onCommit: (commit: Commit) => void;
@@ -58,6 +61,7 @@ export async function chooseTelemetry(config: Config, log: Logger): Promise<Tele
     requests: observeRequests(meters, tracing, facts),
     tools: observeTools(meters, tracing, log),
     ingest: measureIngest(meters),
+    webhooks: measureWebhooks(meters),
     code: measureCode(meters),
     bus: measureBus(meters),
     onCommit: measureCommits(meters),

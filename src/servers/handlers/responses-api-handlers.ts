@@ -48,6 +48,7 @@ import { listModels } from "../../responses-api/operations/list-models.ts";
 import type { SkillContext } from "../../responses-api/operations/skills/create-skill.ts";
 import { streamResponseEvents } from "../../responses-api/operations/stream-response-events.ts";
 import { updateConversation } from "../../responses-api/operations/update-conversation.ts";
+import type { WebhookContext } from "../../responses-api/operations/webhooks/create-webhook-endpoint.ts";
 import {
   type KeysContext,
   keyHandlers,
@@ -62,6 +63,7 @@ import type { FacesContext } from "./faces-handlers.ts";
 import { type MonitoringContext, monitoringHandlers } from "./monitoring-handlers.ts";
 import { skillHandlers } from "./skill-handlers.ts";
 import { type VectorStoreContext, vectorStoreHandlers } from "./vector-store-handlers.ts";
+import { webhookHandlers } from "./webhook-handlers.ts";
 
 /**
  * Operations of the contract that answer 501 `not_implemented`. An operation that is neither listed here nor handled
@@ -88,6 +90,7 @@ export interface HandlerContexts {
   readonly vectorStores: VectorStoreContext;
   readonly containers: ContainerContext;
   readonly skills: SkillContext;
+  readonly webhooks: WebhookContext;
   readonly statistics: StatisticsContext;
   readonly exchanges: ExchangesContext;
   readonly monitoring: MonitoringContext;
@@ -106,6 +109,7 @@ export function responsesApiHandlers({
   vectorStores,
   containers,
   skills,
+  webhooks,
   statistics,
   exchanges,
   monitoring,
@@ -120,6 +124,7 @@ export function responsesApiHandlers({
     ...modelHandlers(creating.preparing.model.engine),
     ...containerHandlers(containers),
     ...skillHandlers(skills),
+    ...webhookHandlers(webhooks),
     ...vectorStoreHandlers(vectorStores),
     ...monitoringHandlers(monitoring),
     ...usageHandlers(organization.usage),

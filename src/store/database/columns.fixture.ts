@@ -1,3 +1,4 @@
+import { LATER_COLUMNS } from "./later-columns.fixture.ts";
 import type { Database } from "./schema.ts";
 
 /** Compiles only if it names every table and column of the schema. */
@@ -6,6 +7,7 @@ export const COLUMNS: {
     readonly [Column in keyof Database[Table]]: "text" | "integer" | "blob" | "text?" | "integer?";
   };
 } = {
+  ...LATER_COLUMNS,
   responses: {
     number: "integer",
     id: "text",
@@ -141,35 +143,6 @@ export const COLUMNS: {
     usage: "text?",
     outcome: "text?",
   },
-  containers: {
-    number: "integer?",
-    id: "text",
-    organization: "text",
-    project: "text",
-    name: "text",
-    memory_limit: "text",
-    created_at: "integer",
-    last_active_at: "integer",
-    expires_after_minutes: "integer",
-    expires_at: "integer",
-    state: "text",
-    is_emptied: "integer",
-    session_id: "text?",
-    previous_session_id: "text?",
-  },
-  container_files: {
-    number: "integer?",
-    id: "text",
-    container_id: "text",
-    organization: "text",
-    project: "text",
-    path: "text",
-    bytes: "integer",
-    created_at: "integer",
-    source: "text",
-    upload_id: "text?",
-    holder: "integer?",
-  },
   tool_turns: {
     response_id: "text",
     organization: "text",
@@ -252,45 +225,5 @@ export const COLUMNS: {
     worker: "integer?",
     repeats: "integer",
     created_at: "integer",
-  },
-  usage_counts: {
-    width: "integer",
-    start_time: "integer",
-    organization: "text",
-    project: "text",
-    key_id: "text",
-    kind: "text",
-    model: "text",
-    service_tier: "text",
-    currency: "text",
-    requests: "integer",
-    input_tokens: "integer",
-    cached_tokens: "integer",
-    cache_write_tokens: "integer",
-    output_tokens: "integer",
-    calls: "integer",
-    nanos: "integer",
-  },
-  skills: {
-    number: "integer?",
-    id: "text",
-    organization: "text",
-    project: "text",
-    created_at: "integer",
-    default_version: "integer",
-    latest_version: "integer",
-    last_number: "integer",
-  },
-  skill_versions: {
-    id: "text",
-    skill_id: "text",
-    organization: "text",
-    project: "text",
-    created_at: "integer",
-    version: "integer",
-    name: "text",
-    description: "text",
-    bytes: "integer",
-    archive: "blob",
   },
 };

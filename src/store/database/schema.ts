@@ -14,6 +14,7 @@ import type {
   VectorStoresTable,
   VectorStoreVectorsTable,
 } from "./vector-store-tables.ts";
+import type { WebhookDeliveriesTable, WebhookEndpointsTable } from "./webhook-tables.ts";
 
 /** The tables for Kysely. A test compares them with the tables that the migrations create. */
 export interface Database {
@@ -48,6 +49,8 @@ export interface Database {
   readonly usage_counts: UsageCountsTable;
   readonly skills: SkillsTable;
   readonly skill_versions: SkillVersionsTable;
+  readonly webhook_endpoints: WebhookEndpointsTable;
+  readonly webhook_deliveries: WebhookDeliveriesTable;
 }
 
 export interface ResponsesTable {

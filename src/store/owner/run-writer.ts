@@ -13,6 +13,7 @@ import { type CommitContext, type CommitPlan, planCommit, type UnfinishedRun } f
 import { changeConversations, findUnheld, noteConversations } from "../rows/runs/conversation-rows.ts";
 import { deleteResponses, findLiveRun, updateResponses } from "../rows/runs/run-rows.ts";
 import type { RedoPart, WriteJob, WriteOutcome } from "../rows/runs/write-job.ts";
+import { writeWebhookEvents } from "../rows/webhook-rows.ts";
 import { type UnknownCommit, UnknownCommits } from "./unknown-commits.ts";
 import type { Lease } from "./workers/lease.ts";
 import { removeDeadWorkers, removeRedoLogs } from "./workers/remove-dead-workers.ts";
@@ -239,6 +240,7 @@ export class RunWriter {
     await this.#rules.inserter.insertParts(transaction, "items", plan.items);
     const writer = { db: transaction, inserter: this.#rules.inserter, worker: this.#worker };
     const conversationOutcomes = await changeConversations(writer, plan.conversations);
+    await writeWebhookEvents(transaction, plan.news);
     const changes = new Map<number, WriteOutcome>([...ledgerOutcomes, ...conversationOutcomes]);
     return {
       plan,

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "@antiphon/base/logger.ts";
+import { WakeUp } from "@antiphon/base/streams/wake-up.ts";
 import { ChunkThread } from "../chunks/chunk-thread.ts";
 import { IngestFailed } from "../ingest-failed.ts";
 import type { IngestQueue, IngestTask } from "../ports/ingest.ts";
@@ -217,31 +218,4 @@ function watchReading(thread: ChunkThread, noteRead: () => void): Pick<ChunkThre
       noteRead();
     },
   };
-}
-
-/** Wakes one sleeper. A call without a sleeper ends the next sleep at once. */
-class WakeUp {
-  #isDue = false;
-  #end: (() => void) | null = null;
-
-  wake(): void {
-    this.#isDue = true;
-    this.#end?.();
-  }
-
-  /** Resolves when woken, after this time, or when the signal aborts. */
-  async wait(timeMs: number, signal: AbortSignal): Promise<void> {
-    if (!this.#isDue && !signal.aborted) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const end = (): void => resolve();
-      const timer = setTimeout(end, timeMs);
-      signal.addEventListener("abort", end, { once: true });
-      this.#end = end;
-      await promise;
-      this.#end = null;
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-    }
-    this.#isDue = false;
-  }
 }

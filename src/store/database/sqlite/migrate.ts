@@ -27,6 +27,7 @@ import { wordsOfFiles } from "./migrations/0021-words-of-files.ts";
 import { usage } from "./migrations/0022-usage.ts";
 import { createKeys } from "./migrations/0023-create-keys.ts";
 import { skills } from "./migrations/0024-skills.ts";
+import { webhooks } from "./migrations/0025-webhooks.ts";
 import { redoLogs } from "./migrations/0028-redo-logs.ts";
 
 /** All migrations by name. They run in the order of their names and are never edited once released. */
@@ -55,6 +56,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0022-usage": usage,
   "0023-create-keys": createKeys,
   "0024-skills": skills,
+  "0025-webhooks": webhooks,
   "0028-redo-logs": redoLogs,
 };
 

@@ -13,9 +13,9 @@ export function holdersOf(jobs: readonly WriteJob[]): readonly Holder[] {
 
 /** Whether a plan only adds journal text and new responses outside of conversations. */
 export function onlyAdds(plan: CommitPlan): boolean {
-  const { updates, deletions, conversations, tools, inConversations, responses, items, chunks } = plan;
-  if (updates.length + deletions.length + conversations.length + tools.length + inConversations.length > 0)
-    return false;
+  const { updates, deletions, conversations, tools, inConversations, news, responses, items, chunks } = plan;
+  const others = [updates, deletions, conversations, tools, inConversations, news];
+  if (others.some(({ length }) => length > 0)) return false;
   const newIds = new Set(responses.map(({ id }) => id));
   return responses.length > 0 && [...items, ...chunks].every((part) => newIds.has(part.response_id));
 }

@@ -10,6 +10,7 @@ import { emptyTail, extendTail, type RunTail } from "../events/run-tail.ts";
 import { type ConversationEnd, endStep, type PlannedChange } from "../items/conversation-changes.ts";
 import type { ItemText } from "../items/item-text.ts";
 import type { PlannedLedgerChange } from "../ledger-rows.ts";
+import type { PlannedEvent } from "../webhook-rows.ts";
 import { type Ending, NOT_ENDED, type Snapshot } from "./response-columns.ts";
 import type { ReleaseJob, WriteJob, WriteOutcome } from "./write-job.ts";
 
@@ -40,6 +41,8 @@ export interface CommitPlan {
   readonly conversations: readonly PlannedChange[];
   /** Applied in order, before everything else: the writes of a call come before the end of its response. */
   readonly tools: readonly PlannedLedgerChange[];
+  /** What endpoints of webhooks are told of runs that end. */
+  readonly news: readonly PlannedEvent[];
   readonly outcomes: readonly WriteOutcome[];
   /** The changed runs; null for runs that ended. */
   readonly runs: ReadonlyMap<string, UnfinishedRun | null>;
@@ -91,6 +94,7 @@ class CommitDraft {
   readonly #deletions: CommitPlan["deletions"][number][] = [];
   readonly #conversations: PlannedChange[] = [];
   readonly #tools: PlannedLedgerChange[] = [];
+  readonly #news: PlannedEvent[] = [];
 
   constructor(context: CommitContext) {
     this.#context = context;
@@ -156,6 +160,7 @@ class CommitDraft {
       deletions: this.#deletions,
       conversations: this.#conversations,
       tools: this.#tools,
+      news: this.#news,
       chunks,
       journal,
       runs,
@@ -186,6 +191,7 @@ class CommitDraft {
     this.#addItems(responseId, owner, "input", job.inputItems);
     this.#addItems(responseId, owner, "output", job.outputItems);
     if (conversation !== null) this.#endInConversation(conversation, responseId, owner, index);
+    for (const event of job.news) this.#news.push({ ...event, owner, responseId });
     return outcome;
   }
 
@@ -219,7 +225,9 @@ class CommitDraft {
     run.state = "ended";
     this.#updates.push({ type: "end", responseId: job.responseId, snapshot: job.snapshot, ending: job.ending });
     this.#addItems(job.responseId, run.before.owner, "output", job.items);
-    if (job.conversation !== null) this.#endInConversation(job.conversation, job.responseId, run.before.owner, index);
+    const { owner } = run.before;
+    if (job.conversation !== null) this.#endInConversation(job.conversation, job.responseId, owner, index);
+    for (const event of job.news) this.#news.push({ ...event, owner, responseId: job.responseId });
     return outcome;
   }
 

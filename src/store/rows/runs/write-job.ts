@@ -9,6 +9,7 @@ import {
 } from "../items/conversation-changes.ts";
 import { type ItemText, lengthOfItems } from "../items/item-text.ts";
 import { type LedgerChange, type LedgerOutcome, sizeOfLedgerStep } from "../ledger-rows.ts";
+import type { EventOfEnd } from "../webhook-rows.ts";
 import type { Ending, Origin, Snapshot } from "./response-columns.ts";
 
 /** One change of the database. The caller creates the rows, so that an invalid job fails alone. */
@@ -42,6 +43,8 @@ export type WriteJob =
       readonly events: readonly EventBlock[];
       /** Null if the response was not made in a conversation. */
       readonly conversation: ConversationEnd | null;
+      /** What endpoints of webhooks are told. */
+      readonly news: readonly EventOfEnd[];
     }
   /** A run that was kept in memory until its end. */
   | {
@@ -58,6 +61,8 @@ export type WriteJob =
       readonly inputItems: readonly ItemText[];
       readonly outputItems: readonly ItemText[];
       readonly events: readonly EventBlock[];
+      /** As above. */
+      readonly news: readonly EventOfEnd[];
     }
   /** Allows any worker to claim the run. */
   | ReleaseJob

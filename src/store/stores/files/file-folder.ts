@@ -47,8 +47,15 @@ export class FileFolder implements FileBytes {
     for await (const chunk of createReadStream(this.#pathOf(id))) if (chunk instanceof Uint8Array) yield chunk;
   }
 
-  /** Rejects if the folder cannot be written now. */
-  async probe(): Promise<void> {
+  /** Whether the folder can be written now. */
+  async hasRoom(): Promise<boolean> {
+    return await this.#probe().then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async #probe(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
     const handle = await openNamelessFile(this.#folder);
     try {

@@ -17,6 +17,7 @@ import { readStoredEvents } from "../../rows/runs/read-stored-events.ts";
 import type { Snapshot } from "../../rows/runs/response-columns.ts";
 import { endingOf, originOf } from "../../rows/runs/summary-columns.ts";
 import type { PatientJob, RedoJob, WriteJob, WriteOutcome } from "../../rows/runs/write-job.ts";
+import { eventsOfEnd } from "../../rows/webhook-rows.ts";
 import type { CommitUrgency } from "./commit-queue.ts";
 import type { PatientWrites } from "./patient-writes.ts";
 import type { RunCommits } from "./run-commits.ts";
@@ -89,6 +90,7 @@ export class StoredEventLog implements EventLog {
       items: end.outputItems.map(itemTextOf),
       events: packEvents(events),
       conversation: endInConversation(end.response),
+      news: eventsOfEnd(end.response),
     };
     await this.#goOn(job, "urgent");
   }
@@ -107,6 +109,7 @@ export class StoredEventLog implements EventLog {
       inputItems: isSmall(inputItems) ? inputItems.map(itemTextOf) : await itemTextsOf(inputItems),
       outputItems: end.outputItems.map(itemTextOf),
       events: packEvents(events, end.response),
+      news: eventsOfEnd(end.response),
     };
     requireWritten(await this.#commits.add(job, "urgent"));
   }

@@ -23,6 +23,8 @@ export interface RunCommitsParts {
   readonly redoLog: RunRedoLog | null;
   readonly intervalMs: number;
   readonly onCommit?: ((commit: CommitReport) => void) | undefined;
+  /** Called when endpoints of webhooks are to be told of a stored end. */
+  readonly onNews?: () => void;
 }
 
 /**
@@ -32,12 +34,14 @@ export interface RunCommitsParts {
 export class RunCommits {
   readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
   readonly #redoLog: RunRedoLog | null;
+  readonly #onNews: () => void;
   /** The latest logged change of each run that is not stored yet. */
   readonly #pendingJobs = new Map<string, WriteJob>();
   /** Runs of which a logged change was not stored: they are lost, and their next change finds that out. */
   readonly #lostIds = new Set<string>();
 
-  constructor({ calls, redoLog, intervalMs, onCommit }: RunCommitsParts) {
+  constructor({ calls, redoLog, intervalMs, onCommit, onNews = () => {} }: RunCommitsParts) {
+    this.#onNews = onNews;
     this.#redoLog = redoLog;
     this.#queue = new CommitQueue({
       commit: (jobs, redo) => calls.commit(jobs, redo),
@@ -53,7 +57,9 @@ export class RunCommits {
   /** Resolves once the job is committed. */
   async add(job: WriteJob, urgency: CommitUrgency): Promise<WriteOutcome> {
     try {
-      return await this.#queue.add(job, urgency);
+      const outcome = await this.#queue.add(job, urgency);
+      if ("news" in job && job.news.length > 0) this.#onNews();
+      return outcome;
     } finally {
       if ("responseId" in job) this.#lostIds.delete(job.responseId);
     }

@@ -1,5 +1,5 @@
-import type { Meters } from "./meters.ts";
-import { METRICS } from "./metric-table.ts";
+import type { Meters } from "../meters.ts";
+import { METRICS } from "../metric-table.ts";
 
 const OUTCOMES = ["completed", "unsupported_file", "invalid_file", "server_error", "lost", "returned"] as const;
 
