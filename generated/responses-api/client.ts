@@ -484,6 +484,56 @@ export class ResponsesApiClient {
   searchVectorStore(vectorStoreId: string, body: Schema.VectorStoreSearchRequest, options?: RequestOptions): Promise<Schema.VectorStoreSearchResults> {
     return this.#send({ operationId: "searchVectorStore", method: "POST", path: `/v1/vector_stores/${encodeURIComponent(vectorStoreId)}/search`, query: {}, bodyKind: "json", body, accept: "json" }, options);
   }
+
+  /** `GET /v1/webhook_endpoints` List webhook endpoints */
+  listWebhookEndpoints(query?: { readonly limit?: number; readonly after?: string }, options?: RequestOptions): Promise<Schema.WebhookEndpointList> {
+    return this.#send({ operationId: "listWebhookEndpoints", method: "GET", path: "/v1/webhook_endpoints", query: query ?? {}, accept: "json" }, options);
+  }
+
+  /** `POST /v1/webhook_endpoints` Create a webhook endpoint */
+  createWebhookEndpoint(body: Schema.CreateWebhookEndpointRequest, options?: RequestOptions): Promise<Schema.WebhookEndpointWithSecret> {
+    return this.#send({ operationId: "createWebhookEndpoint", method: "POST", path: "/v1/webhook_endpoints", query: {}, bodyKind: "json", body, accept: "json" }, options);
+  }
+
+  /** `DELETE /v1/webhook_endpoints/{webhook_endpoint_id}` Delete a webhook endpoint and its deliveries */
+  deleteWebhookEndpoint(webhookEndpointId: string, options?: RequestOptions): Promise<Schema.DeletedWebhookEndpoint> {
+    return this.#send({ operationId: "deleteWebhookEndpoint", method: "DELETE", path: `/v1/webhook_endpoints/${encodeURIComponent(webhookEndpointId)}`, query: {}, accept: "json" }, options);
+  }
+
+  /** `GET /v1/webhook_endpoints/{webhook_endpoint_id}` Fetch a webhook endpoint */
+  getWebhookEndpoint(webhookEndpointId: string, options?: RequestOptions): Promise<Schema.WebhookEndpoint> {
+    return this.#send({ operationId: "getWebhookEndpoint", method: "GET", path: `/v1/webhook_endpoints/${encodeURIComponent(webhookEndpointId)}`, query: {}, accept: "json" }, options);
+  }
+
+  /** `POST /v1/webhook_endpoints/{webhook_endpoint_id}` Change a webhook endpoint */
+  updateWebhookEndpoint(webhookEndpointId: string, body: Schema.UpdateWebhookEndpointRequest, options?: RequestOptions): Promise<Schema.WebhookEndpoint> {
+    return this.#send({ operationId: "updateWebhookEndpoint", method: "POST", path: `/v1/webhook_endpoints/${encodeURIComponent(webhookEndpointId)}`, query: {}, bodyKind: "json", body, accept: "json" }, options);
+  }
+
+  /** `GET /v1/webhook_endpoints/{webhook_endpoint_id}/deliveries` List the events for a webhook endpoint */
+  listWebhookDeliveries(webhookEndpointId: string, query?: { readonly limit?: number; readonly after?: string }, options?: RequestOptions): Promise<Schema.WebhookDeliveryList> {
+    return this.#send({ operationId: "listWebhookDeliveries", method: "GET", path: `/v1/webhook_endpoints/${encodeURIComponent(webhookEndpointId)}/deliveries`, query: query ?? {}, accept: "json" }, options);
+  }
+
+  /** `POST /v1/webhook_endpoints/{webhook_endpoint_id}/deliveries/{event_id}/redeliver` Deliver an event again */
+  redeliverWebhook(webhookEndpointId: string, eventId: string, options?: RequestOptions): Promise<Schema.WebhookDelivery> {
+    return this.#send({ operationId: "redeliverWebhook", method: "POST", path: `/v1/webhook_endpoints/${encodeURIComponent(webhookEndpointId)}/deliveries/${encodeURIComponent(eventId)}/redeliver`, query: {}, accept: "json" }, options);
+  }
+
+  /** `POST /v1/webhook_endpoints/{webhook_endpoint_id}/rotate_secret` Replace the signing secret of a webhook endpoint */
+  rotateWebhookSecret(webhookEndpointId: string, body?: Schema.RotateWebhookSecretRequest, options?: RequestOptions): Promise<Schema.WebhookEndpointWithSecret> {
+    return this.#send({ operationId: "rotateWebhookSecret", method: "POST", path: `/v1/webhook_endpoints/${encodeURIComponent(webhookEndpointId)}/rotate_secret`, query: {}, bodyKind: "json", body, accept: "json" }, options);
+  }
+
+  /** `POST /v1/webhook_endpoints/{webhook_endpoint_id}/test` Send a sample event to a webhook endpoint */
+  testWebhookEndpoint(webhookEndpointId: string, body: Schema.TestWebhookEndpointRequest, options?: RequestOptions): Promise<Schema.WebhookEndpointTest> {
+    return this.#send({ operationId: "testWebhookEndpoint", method: "POST", path: `/v1/webhook_endpoints/${encodeURIComponent(webhookEndpointId)}/test`, query: {}, bodyKind: "json", body, accept: "json" }, options);
+  }
+
+  /** `GET /v1/webhook_event_types` List the types of events that webhooks tell of */
+  listWebhookEventTypes(options?: RequestOptions): Promise<Schema.WebhookEventTypeList> {
+    return this.#send({ operationId: "listWebhookEventTypes", method: "GET", path: "/v1/webhook_event_types", query: {}, accept: "json" }, options);
+  }
 }
 
 /** Sends a request and reads its reply as `accept` says. Rejects with an error if the server refuses or fails. */

@@ -190,6 +190,26 @@ export interface ResponsesApiHandlers<Context> {
   getVectorStoreFileContent(request: GetVectorStoreFileContentCall, context: Context): Promise<GetVectorStoreFileContentReply>;
   /** `POST /v1/vector_stores/{vector_store_id}/search` Search a vector store */
   searchVectorStore(request: SearchVectorStoreCall, context: Context): Promise<SearchVectorStoreReply>;
+  /** `GET /v1/webhook_endpoints` List webhook endpoints */
+  listWebhookEndpoints(request: ListWebhookEndpointsCall, context: Context): Promise<ListWebhookEndpointsReply>;
+  /** `POST /v1/webhook_endpoints` Create a webhook endpoint */
+  createWebhookEndpoint(request: CreateWebhookEndpointCall, context: Context): Promise<CreateWebhookEndpointReply>;
+  /** `DELETE /v1/webhook_endpoints/{webhook_endpoint_id}` Delete a webhook endpoint and its deliveries */
+  deleteWebhookEndpoint(request: DeleteWebhookEndpointCall, context: Context): Promise<DeleteWebhookEndpointReply>;
+  /** `GET /v1/webhook_endpoints/{webhook_endpoint_id}` Fetch a webhook endpoint */
+  getWebhookEndpoint(request: GetWebhookEndpointCall, context: Context): Promise<GetWebhookEndpointReply>;
+  /** `POST /v1/webhook_endpoints/{webhook_endpoint_id}` Change a webhook endpoint */
+  updateWebhookEndpoint(request: UpdateWebhookEndpointCall, context: Context): Promise<UpdateWebhookEndpointReply>;
+  /** `GET /v1/webhook_endpoints/{webhook_endpoint_id}/deliveries` List the events for a webhook endpoint */
+  listWebhookDeliveries(request: ListWebhookDeliveriesCall, context: Context): Promise<ListWebhookDeliveriesReply>;
+  /** `POST /v1/webhook_endpoints/{webhook_endpoint_id}/deliveries/{event_id}/redeliver` Deliver an event again */
+  redeliverWebhook(request: RedeliverWebhookCall, context: Context): Promise<RedeliverWebhookReply>;
+  /** `POST /v1/webhook_endpoints/{webhook_endpoint_id}/rotate_secret` Replace the signing secret of a webhook endpoint */
+  rotateWebhookSecret(request: RotateWebhookSecretCall, context: Context): Promise<RotateWebhookSecretReply>;
+  /** `POST /v1/webhook_endpoints/{webhook_endpoint_id}/test` Send a sample event to a webhook endpoint */
+  testWebhookEndpoint(request: TestWebhookEndpointCall, context: Context): Promise<TestWebhookEndpointReply>;
+  /** `GET /v1/webhook_event_types` List the types of events that webhooks tell of */
+  listWebhookEventTypes(request: ListWebhookEventTypesCall, context: Context): Promise<ListWebhookEventTypesReply>;
 }
 
 export interface GetHealthCall {
@@ -1227,6 +1247,116 @@ export interface SearchVectorStoreCall {
 export type SearchVectorStoreReply =
   | BodyReply<200, Schema.VectorStoreSearchResults>
   | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  ;
+
+export interface ListWebhookEndpointsCall {
+  readonly path: NoParameters;
+  readonly query: { readonly limit?: number; readonly after?: string };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type ListWebhookEndpointsReply =
+  | BodyReply<200, Schema.WebhookEndpointList>
+  | BodyReply<400 | 401 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface CreateWebhookEndpointCall {
+  readonly path: NoParameters;
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string; readonly "idempotency-key"?: string };
+  readonly body: Schema.CreateWebhookEndpointRequest;
+}
+export type CreateWebhookEndpointReply =
+  | BodyReply<200, Schema.WebhookEndpointWithSecret>
+  | BodyReply<400 | 401 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  ;
+
+export interface DeleteWebhookEndpointCall {
+  readonly path: { readonly webhook_endpoint_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type DeleteWebhookEndpointReply =
+  | BodyReply<200, Schema.DeletedWebhookEndpoint>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  ;
+
+export interface GetWebhookEndpointCall {
+  readonly path: { readonly webhook_endpoint_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type GetWebhookEndpointReply =
+  | BodyReply<200, Schema.WebhookEndpoint>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface UpdateWebhookEndpointCall {
+  readonly path: { readonly webhook_endpoint_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string; readonly "idempotency-key"?: string };
+  readonly body: Schema.UpdateWebhookEndpointRequest;
+}
+export type UpdateWebhookEndpointReply =
+  | BodyReply<200, Schema.WebhookEndpoint>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  ;
+
+export interface ListWebhookDeliveriesCall {
+  readonly path: { readonly webhook_endpoint_id: string };
+  readonly query: { readonly limit?: number; readonly after?: string };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type ListWebhookDeliveriesReply =
+  | BodyReply<200, Schema.WebhookDeliveryList>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface RedeliverWebhookCall {
+  readonly path: { readonly webhook_endpoint_id: string; readonly event_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type RedeliverWebhookReply =
+  | BodyReply<200, Schema.WebhookDelivery>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  ;
+
+export interface RotateWebhookSecretCall {
+  readonly path: { readonly webhook_endpoint_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string; readonly "idempotency-key"?: string };
+  readonly body: Schema.RotateWebhookSecretRequest | undefined;
+}
+export type RotateWebhookSecretReply =
+  | BodyReply<200, Schema.WebhookEndpointWithSecret>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  ;
+
+export interface TestWebhookEndpointCall {
+  readonly path: { readonly webhook_endpoint_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string; readonly "idempotency-key"?: string };
+  readonly body: Schema.TestWebhookEndpointRequest;
+}
+export type TestWebhookEndpointReply =
+  | BodyReply<200, Schema.WebhookEndpointTest>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface ListWebhookEventTypesCall {
+  readonly path: NoParameters;
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type ListWebhookEventTypesReply =
+  | BodyReply<200, Schema.WebhookEventTypeList>
+  | BodyReply<400 | 401 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 /** Every operation of the contract, in an order in which a router may try them. */
@@ -2827,6 +2957,176 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     bodySchema: "VectorStoreSearchRequest",
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "VectorStoreSearchResults",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "listWebhookEndpoints",
+    method: "get",
+    path: "/v1/webhook_endpoints",
+    summary: "List webhook endpoints",
+    extension: false,
+    secured: true,
+    query: { limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 100, default: 20 }, after: { kind: "string", array: false, required: false, aliases: [] } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "WebhookEndpointList",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "createWebhookEndpoint",
+    method: "post",
+    path: "/v1/webhook_endpoints",
+    summary: "Create a webhook endpoint",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id", "idempotency-key"],
+    request: ["application/json"],
+    bodyRequired: true,
+    bodySchema: "CreateWebhookEndpointRequest",
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replySchema: "WebhookEndpointWithSecret",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "deleteWebhookEndpoint",
+    method: "delete",
+    path: "/v1/webhook_endpoints/:webhook_endpoint_id",
+    summary: "Delete a webhook endpoint and its deliveries",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replySchema: "DeletedWebhookEndpoint",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "getWebhookEndpoint",
+    method: "get",
+    path: "/v1/webhook_endpoints/:webhook_endpoint_id",
+    summary: "Fetch a webhook endpoint",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "WebhookEndpoint",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "updateWebhookEndpoint",
+    method: "post",
+    path: "/v1/webhook_endpoints/:webhook_endpoint_id",
+    summary: "Change a webhook endpoint",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id", "idempotency-key"],
+    request: ["application/json"],
+    bodyRequired: true,
+    bodySchema: "UpdateWebhookEndpointRequest",
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replySchema: "WebhookEndpoint",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "listWebhookDeliveries",
+    method: "get",
+    path: "/v1/webhook_endpoints/:webhook_endpoint_id/deliveries",
+    summary: "List the events for a webhook endpoint",
+    extension: true,
+    secured: true,
+    query: { limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 100, default: 20 }, after: { kind: "string", array: false, required: false, aliases: [] } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "WebhookDeliveryList",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "redeliverWebhook",
+    method: "post",
+    path: "/v1/webhook_endpoints/:webhook_endpoint_id/deliveries/:event_id/redeliver",
+    summary: "Deliver an event again",
+    extension: true,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replySchema: "WebhookDelivery",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "rotateWebhookSecret",
+    method: "post",
+    path: "/v1/webhook_endpoints/:webhook_endpoint_id/rotate_secret",
+    summary: "Replace the signing secret of a webhook endpoint",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id", "idempotency-key"],
+    request: ["application/json"],
+    bodyRequired: false,
+    bodySchema: "RotateWebhookSecretRequest",
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replySchema: "WebhookEndpointWithSecret",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "testWebhookEndpoint",
+    method: "post",
+    path: "/v1/webhook_endpoints/:webhook_endpoint_id/test",
+    summary: "Send a sample event to a webhook endpoint",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id", "idempotency-key"],
+    request: ["application/json"],
+    bodyRequired: true,
+    bodySchema: "TestWebhookEndpointRequest",
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "WebhookEndpointTest",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "listWebhookEventTypes",
+    method: "get",
+    path: "/v1/webhook_event_types",
+    summary: "List the types of events that webhooks tell of",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "WebhookEventTypeList",
     eventSchema: null,
     lineSchema: null,
   },

@@ -64220,35 +64220,1577 @@ validate1417.errors = vErrors;
 return errors === 0;
 }
 
-export const readResponseSummary = validate1418;
-const schema539 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.summary"},"created_at":{"type":"integer"},"completed_at":{"type":["integer","null"]},"status":{"$ref":"#/components/schemas/ResponseStatus"},"is_live":{"type":"boolean"},"kind":{"$ref":"#/components/schemas/RunKind"},"face":{"type":["string","null"],"enum":["chat","completions","messages",null]},"model":{"type":"string"},"background":{"type":"boolean"},"conversation":{"anyOf":[{"$ref":"#/components/schemas/ConversationRef"},{"type":"null"}]},"previous_response_id":{"type":["string","null"]},"metadata":{"$ref":"#/components/schemas/Metadata"},"usage":{"anyOf":[{"$ref":"#/components/schemas/Usage"},{"type":"null"}]},"price":{"anyOf":[{"$ref":"#/components/schemas/Price"},{"type":"null"}]},"error":{"anyOf":[{"$ref":"#/components/schemas/ResponseErrorInfo"},{"type":"null"}]},"incomplete_details":{"anyOf":[{"$ref":"#/components/schemas/IncompleteDetails"},{"type":"null"}]},"input_preview":{"type":"string","maxLength":200},"output_preview":{"type":"string","maxLength":200},"tools":{"type":"array","items":{"type":"string"}},"timing":{"$ref":"#/components/schemas/RunTiming"},"key":{"anyOf":[{"$ref":"#/components/schemas/KeyRef"},{"type":"null"}]}}};
-const schema540 = {"type":"string","enum":["background","plain","streamed","websocket"]};
+export const readWebhookEventType = validate1418;
+const schema539 = {"type":"string","enum":["antiphon.response.action_required","response.cancelled","response.completed","response.failed","response.incomplete"]};
 
-function validate1420(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1418(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate1420.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema540.type,parentSchema:schema540,data}];
+validate1418.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema539.type,parentSchema:schema539,data}];
 return false;
 }
-if(!((((data === "background") || (data === "plain")) || (data === "streamed")) || (data === "websocket"))){
-validate1420.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema540.enum},message:"must be equal to one of the allowed values",schema:schema540.enum,parentSchema:schema540,data}];
+if(!(((((data === "antiphon.response.action_required") || (data === "response.cancelled")) || (data === "response.completed")) || (data === "response.failed")) || (data === "response.incomplete"))){
+validate1418.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema539.enum},message:"must be equal to one of the allowed values",schema:schema539.enum,parentSchema:schema539,data}];
 return false;
 }
-validate1420.errors = vErrors;
+validate1418.errors = vErrors;
 return errors === 0;
 }
 
-const schema541 = {"type":"object","required":["amount","currency"],"properties":{"amount":{"type":"number","minimum":0},"currency":{"type":"string"}}};
+export const readWebhookEventTypes = validate1419;
+const schema540 = {"type":"array","minItems":1,"maxItems":32,"items":{"$ref":"#/components/schemas/WebhookEventType"}};
+
+function validate1419(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length > 32){
+validate1419.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items",schema:32,parentSchema:schema540,data}];
+return false;
+}
+else {
+if(data.length < 1){
+validate1419.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema540,data}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate1418(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1418.errors : vErrors.concat(validate1418.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+else {
+validate1419.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema540.type,parentSchema:schema540,data}];
+return false;
+}
+}
+validate1419.errors = vErrors;
+return errors === 0;
+}
+
+export const readCreateWebhookEndpointRequest = validate1421;
+const schema541 = {"type":"object","required":["event_types","name","url"],"properties":{"event_types":{"$ref":"#/components/schemas/WebhookEventTypes"},"name":{"type":"string","minLength":1,"maxLength":256},"url":{"type":"string","minLength":1,"maxLength":2048}}};
+
+function validate1421(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.event_types === undefined) && (missing0 = "event_types")) || ((data.name === undefined) && (missing0 = "name"))) || ((data.url === undefined) && (missing0 = "url"))){
+validate1421.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema541.required,parentSchema:schema541,data}];
+return false;
+}
+else {
+if(data.event_types !== undefined){
+const _errs1 = errors;
+if(!(validate1419(data.event_types, {instancePath:instancePath+"/event_types",parentData:data,parentDataProperty:"event_types",rootData}))){
+vErrors = vErrors === null ? validate1419.errors : vErrors.concat(validate1419.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data1 = data.name;
+const _errs2 = errors;
+if(errors === _errs2){
+if(typeof data1 === "string"){
+if(data1.length > 2 * 256 || (data1.length > 256 && func2(data1) > 256)){
+validate1421.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema541.properties.name,data:data1}];
+return false;
+}
+else {
+if(data1.length < 2 * 1 && func2(data1) < 1){
+validate1421.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema541.properties.name,data:data1}];
+return false;
+}
+}
+}
+else {
+validate1421.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.name.type,parentSchema:schema541.properties.name,data:data1}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.url !== undefined){
+let data2 = data.url;
+const _errs4 = errors;
+if(errors === _errs4){
+if(typeof data2 === "string"){
+if(data2.length > 2 * 2048 || (data2.length > 2048 && func2(data2) > 2048)){
+validate1421.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters",schema:2048,parentSchema:schema541.properties.url,data:data2}];
+return false;
+}
+else {
+if(data2.length < 2 * 1 && func2(data2) < 1){
+validate1421.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema541.properties.url,data:data2}];
+return false;
+}
+}
+}
+else {
+validate1421.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.url.type,parentSchema:schema541.properties.url,data:data2}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1421.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema541.type,parentSchema:schema541,data}];
+return false;
+}
+}
+validate1421.errors = vErrors;
+return errors === 0;
+}
+
+export const readUpdateWebhookEndpointRequest = validate1423;
+const schema542 = {"type":"object","properties":{"event_types":{"$ref":"#/components/schemas/WebhookEventTypes"},"name":{"type":"string","minLength":1,"maxLength":256},"status":{"type":"string","enum":["disabled","enabled"]},"url":{"type":"string","minLength":1,"maxLength":2048}}};
+
+function validate1423(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.event_types !== undefined){
+const _errs1 = errors;
+if(!(validate1419(data.event_types, {instancePath:instancePath+"/event_types",parentData:data,parentDataProperty:"event_types",rootData}))){
+vErrors = vErrors === null ? validate1419.errors : vErrors.concat(validate1419.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data1 = data.name;
+const _errs2 = errors;
+if(errors === _errs2){
+if(typeof data1 === "string"){
+if(data1.length > 2 * 256 || (data1.length > 256 && func2(data1) > 256)){
+validate1423.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema542.properties.name,data:data1}];
+return false;
+}
+else {
+if(data1.length < 2 * 1 && func2(data1) < 1){
+validate1423.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema542.properties.name,data:data1}];
+return false;
+}
+}
+}
+else {
+validate1423.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.name.type,parentSchema:schema542.properties.name,data:data1}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+let data2 = data.status;
+const _errs4 = errors;
+if(typeof data2 !== "string"){
+validate1423.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.status.type,parentSchema:schema542.properties.status,data:data2}];
+return false;
+}
+if(!((data2 === "disabled") || (data2 === "enabled"))){
+validate1423.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema542.properties.status.enum},message:"must be equal to one of the allowed values",schema:schema542.properties.status.enum,parentSchema:schema542.properties.status,data:data2}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.url !== undefined){
+let data3 = data.url;
+const _errs6 = errors;
+if(errors === _errs6){
+if(typeof data3 === "string"){
+if(data3.length > 2 * 2048 || (data3.length > 2048 && func2(data3) > 2048)){
+validate1423.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters",schema:2048,parentSchema:schema542.properties.url,data:data3}];
+return false;
+}
+else {
+if(data3.length < 2 * 1 && func2(data3) < 1){
+validate1423.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema542.properties.url,data:data3}];
+return false;
+}
+}
+}
+else {
+validate1423.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema542.properties.url.type,parentSchema:schema542.properties.url,data:data3}];
+return false;
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1423.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema542.type,parentSchema:schema542,data}];
+return false;
+}
+}
+validate1423.errors = vErrors;
+return errors === 0;
+}
+
+export const readRotateWebhookSecretRequest = validate1425;
+const schema543 = {"type":"object","properties":{"keep_old_secret_active_for_24_hours":{"type":"boolean"}}};
 
 function validate1425(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.keep_old_secret_active_for_24_hours !== undefined){
+let data0 = data.keep_old_secret_active_for_24_hours;
+if(typeof data0 !== "boolean"){
+validate1425.errors = [{instancePath:instancePath+"/keep_old_secret_active_for_24_hours",schemaPath:"#/properties/keep_old_secret_active_for_24_hours/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema543.properties.keep_old_secret_active_for_24_hours.type,parentSchema:schema543.properties.keep_old_secret_active_for_24_hours,data:data0}];
+return false;
+}
+}
+}
+else {
+validate1425.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema543.type,parentSchema:schema543,data}];
+return false;
+}
+}
+validate1425.errors = vErrors;
+return errors === 0;
+}
+
+export const readTestWebhookEndpointRequest = validate1426;
+const schema544 = {"type":"object","required":["event_type"],"properties":{"event_type":{"$ref":"#/components/schemas/WebhookEventType"}}};
+
+function validate1426(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.event_type === undefined) && (missing0 = "event_type")){
+validate1426.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema544.required,parentSchema:schema544,data}];
+return false;
+}
+else {
+if(data.event_type !== undefined){
+if(!(validate1418(data.event_type, {instancePath:instancePath+"/event_type",parentData:data,parentDataProperty:"event_type",rootData}))){
+vErrors = vErrors === null ? validate1418.errors : vErrors.concat(validate1418.errors);
+errors = vErrors.length;
+}
+}
+}
+}
+else {
+validate1426.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema544.type,parentSchema:schema544,data}];
+return false;
+}
+}
+validate1426.errors = vErrors;
+return errors === 0;
+}
+
+export const readWebhookEndpoint = validate1428;
+const schema545 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"webhook_endpoint"},"created_at":{"type":"integer"},"disabled_at":{"type":["integer","null"]},"disabled_reason":{"$ref":"#/components/schemas/WebhookDisabledReason"},"event_types":{"type":"array","items":{"type":"string"}},"failing_since":{"type":["integer","null"]},"name":{"type":"string"},"signing_secret_hint":{"type":["string","null"]},"status":{"type":"string","enum":["disabled","enabled"]},"updated_at":{"type":"integer"},"url":{"type":"string"}}};
+const schema546 = {"type":["string","null"],"enum":["client","failing","gone",null]};
+
+function validate1429(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1429.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema546.type},message:"must be string,null",schema:schema546.type,parentSchema:schema546,data}];
+return false;
+}
+if(!((((data === "client") || (data === "failing")) || (data === "gone")) || (data === null))){
+validate1429.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema546.enum},message:"must be equal to one of the allowed values",schema:schema546.enum,parentSchema:schema546,data}];
+return false;
+}
+validate1429.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1428(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1428.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema545.required,parentSchema:schema545,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1428.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.id.type,parentSchema:schema545.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1428.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.object.type,parentSchema:schema545.properties.object,data:data1}];
+return false;
+}
+if("webhook_endpoint" !== data1){
+validate1428.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "webhook_endpoint"},message:"must be equal to constant",schema:"webhook_endpoint",parentSchema:schema545.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data2 = data.created_at;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1428.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema545.properties.created_at.type,parentSchema:schema545.properties.created_at,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.disabled_at !== undefined){
+let data3 = data.disabled_at;
+const _errs7 = errors;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (data3 !== null)){
+validate1428.errors = [{instancePath:instancePath+"/disabled_at",schemaPath:"#/properties/disabled_at/type",keyword:"type",params:{type: schema545.properties.disabled_at.type},message:"must be integer,null",schema:schema545.properties.disabled_at.type,parentSchema:schema545.properties.disabled_at,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.disabled_reason !== undefined){
+const _errs9 = errors;
+if(!(validate1429(data.disabled_reason, {instancePath:instancePath+"/disabled_reason",parentData:data,parentDataProperty:"disabled_reason",rootData}))){
+vErrors = vErrors === null ? validate1429.errors : vErrors.concat(validate1429.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.event_types !== undefined){
+let data5 = data.event_types;
+const _errs10 = errors;
+if(errors === _errs10){
+if(Array.isArray(data5)){
+var valid1 = true;
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+let data6 = data5[i0];
+const _errs12 = errors;
+if(typeof data6 !== "string"){
+validate1428.errors = [{instancePath:instancePath+"/event_types/" + i0,schemaPath:"#/properties/event_types/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.event_types.items.type,parentSchema:schema545.properties.event_types.items,data:data6}];
+return false;
+}
+var valid1 = _errs12 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1428.errors = [{instancePath:instancePath+"/event_types",schemaPath:"#/properties/event_types/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema545.properties.event_types.type,parentSchema:schema545.properties.event_types,data:data5}];
+return false;
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.failing_since !== undefined){
+let data7 = data.failing_since;
+const _errs14 = errors;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate1428.errors = [{instancePath:instancePath+"/failing_since",schemaPath:"#/properties/failing_since/type",keyword:"type",params:{type: schema545.properties.failing_since.type},message:"must be integer,null",schema:schema545.properties.failing_since.type,parentSchema:schema545.properties.failing_since,data:data7}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data8 = data.name;
+const _errs16 = errors;
+if(typeof data8 !== "string"){
+validate1428.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.name.type,parentSchema:schema545.properties.name,data:data8}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.signing_secret_hint !== undefined){
+let data9 = data.signing_secret_hint;
+const _errs18 = errors;
+if((typeof data9 !== "string") && (data9 !== null)){
+validate1428.errors = [{instancePath:instancePath+"/signing_secret_hint",schemaPath:"#/properties/signing_secret_hint/type",keyword:"type",params:{type: schema545.properties.signing_secret_hint.type},message:"must be string,null",schema:schema545.properties.signing_secret_hint.type,parentSchema:schema545.properties.signing_secret_hint,data:data9}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+let data10 = data.status;
+const _errs20 = errors;
+if(typeof data10 !== "string"){
+validate1428.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.status.type,parentSchema:schema545.properties.status,data:data10}];
+return false;
+}
+if(!((data10 === "disabled") || (data10 === "enabled"))){
+validate1428.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema545.properties.status.enum},message:"must be equal to one of the allowed values",schema:schema545.properties.status.enum,parentSchema:schema545.properties.status,data:data10}];
+return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.updated_at !== undefined){
+let data11 = data.updated_at;
+const _errs22 = errors;
+if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
+validate1428.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema545.properties.updated_at.type,parentSchema:schema545.properties.updated_at,data:data11}];
+return false;
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.url !== undefined){
+let data12 = data.url;
+const _errs24 = errors;
+if(typeof data12 !== "string"){
+validate1428.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema545.properties.url.type,parentSchema:schema545.properties.url,data:data12}];
+return false;
+}
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1428.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema545.type,parentSchema:schema545,data}];
+return false;
+}
+}
+validate1428.errors = vErrors;
+return errors === 0;
+}
+
+export const readWebhookEndpointWithSecret = validate1431;
+const schema547 = {"type":"object","required":["id","signing_secret"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"webhook_endpoint"},"created_at":{"type":"integer"},"disabled_at":{"type":["integer","null"]},"disabled_reason":{"$ref":"#/components/schemas/WebhookDisabledReason"},"event_types":{"type":"array","items":{"type":"string"}},"failing_since":{"type":["integer","null"]},"name":{"type":"string"},"signing_secret":{"type":"string"},"signing_secret_hint":{"type":["string","null"]},"status":{"type":"string","enum":["disabled","enabled"]},"updated_at":{"type":"integer"},"url":{"type":"string"}}};
+
+function validate1431(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.id === undefined) && (missing0 = "id")) || ((data.signing_secret === undefined) && (missing0 = "signing_secret"))){
+validate1431.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema547.required,parentSchema:schema547,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1431.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema547.properties.id.type,parentSchema:schema547.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1431.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema547.properties.object.type,parentSchema:schema547.properties.object,data:data1}];
+return false;
+}
+if("webhook_endpoint" !== data1){
+validate1431.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "webhook_endpoint"},message:"must be equal to constant",schema:"webhook_endpoint",parentSchema:schema547.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data2 = data.created_at;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1431.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema547.properties.created_at.type,parentSchema:schema547.properties.created_at,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.disabled_at !== undefined){
+let data3 = data.disabled_at;
+const _errs7 = errors;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (data3 !== null)){
+validate1431.errors = [{instancePath:instancePath+"/disabled_at",schemaPath:"#/properties/disabled_at/type",keyword:"type",params:{type: schema547.properties.disabled_at.type},message:"must be integer,null",schema:schema547.properties.disabled_at.type,parentSchema:schema547.properties.disabled_at,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.disabled_reason !== undefined){
+const _errs9 = errors;
+if(!(validate1429(data.disabled_reason, {instancePath:instancePath+"/disabled_reason",parentData:data,parentDataProperty:"disabled_reason",rootData}))){
+vErrors = vErrors === null ? validate1429.errors : vErrors.concat(validate1429.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.event_types !== undefined){
+let data5 = data.event_types;
+const _errs10 = errors;
+if(errors === _errs10){
+if(Array.isArray(data5)){
+var valid1 = true;
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+let data6 = data5[i0];
+const _errs12 = errors;
+if(typeof data6 !== "string"){
+validate1431.errors = [{instancePath:instancePath+"/event_types/" + i0,schemaPath:"#/properties/event_types/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema547.properties.event_types.items.type,parentSchema:schema547.properties.event_types.items,data:data6}];
+return false;
+}
+var valid1 = _errs12 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1431.errors = [{instancePath:instancePath+"/event_types",schemaPath:"#/properties/event_types/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema547.properties.event_types.type,parentSchema:schema547.properties.event_types,data:data5}];
+return false;
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.failing_since !== undefined){
+let data7 = data.failing_since;
+const _errs14 = errors;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate1431.errors = [{instancePath:instancePath+"/failing_since",schemaPath:"#/properties/failing_since/type",keyword:"type",params:{type: schema547.properties.failing_since.type},message:"must be integer,null",schema:schema547.properties.failing_since.type,parentSchema:schema547.properties.failing_since,data:data7}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data8 = data.name;
+const _errs16 = errors;
+if(typeof data8 !== "string"){
+validate1431.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema547.properties.name.type,parentSchema:schema547.properties.name,data:data8}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.signing_secret !== undefined){
+let data9 = data.signing_secret;
+const _errs18 = errors;
+if(typeof data9 !== "string"){
+validate1431.errors = [{instancePath:instancePath+"/signing_secret",schemaPath:"#/properties/signing_secret/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema547.properties.signing_secret.type,parentSchema:schema547.properties.signing_secret,data:data9}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.signing_secret_hint !== undefined){
+let data10 = data.signing_secret_hint;
+const _errs20 = errors;
+if((typeof data10 !== "string") && (data10 !== null)){
+validate1431.errors = [{instancePath:instancePath+"/signing_secret_hint",schemaPath:"#/properties/signing_secret_hint/type",keyword:"type",params:{type: schema547.properties.signing_secret_hint.type},message:"must be string,null",schema:schema547.properties.signing_secret_hint.type,parentSchema:schema547.properties.signing_secret_hint,data:data10}];
+return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+let data11 = data.status;
+const _errs22 = errors;
+if(typeof data11 !== "string"){
+validate1431.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema547.properties.status.type,parentSchema:schema547.properties.status,data:data11}];
+return false;
+}
+if(!((data11 === "disabled") || (data11 === "enabled"))){
+validate1431.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema547.properties.status.enum},message:"must be equal to one of the allowed values",schema:schema547.properties.status.enum,parentSchema:schema547.properties.status,data:data11}];
+return false;
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.updated_at !== undefined){
+let data12 = data.updated_at;
+const _errs24 = errors;
+if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
+validate1431.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema547.properties.updated_at.type,parentSchema:schema547.properties.updated_at,data:data12}];
+return false;
+}
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.url !== undefined){
+let data13 = data.url;
+const _errs26 = errors;
+if(typeof data13 !== "string"){
+validate1431.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema547.properties.url.type,parentSchema:schema547.properties.url,data:data13}];
+return false;
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1431.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema547.type,parentSchema:schema547,data}];
+return false;
+}
+}
+validate1431.errors = vErrors;
+return errors === 0;
+}
+
+export const readWebhookDisabledReason = validate1433;
+
+function validate1433(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1433.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema546.type},message:"must be string,null",schema:schema546.type,parentSchema:schema546,data}];
+return false;
+}
+if(!((((data === "client") || (data === "failing")) || (data === "gone")) || (data === null))){
+validate1433.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema546.enum},message:"must be equal to one of the allowed values",schema:schema546.enum,parentSchema:schema546,data}];
+return false;
+}
+validate1433.errors = vErrors;
+return errors === 0;
+}
+
+export const readWebhookEndpointList = validate1434;
+const schema549 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/WebhookEndpoint"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+
+function validate1434(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.data === undefined) && (missing0 = "data")){
+validate1434.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema549.required,parentSchema:schema549,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1434.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema549.properties.object.type,parentSchema:schema549.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1434.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema549.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs5 = errors;
+if(!(validate1428(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1428.errors : vErrors.concat(validate1428.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs5 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1434.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema549.properties.data.type,parentSchema:schema549.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_id !== undefined){
+let data3 = data.first_id;
+const _errs6 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1434.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema549.properties.first_id.type},message:"must be string,null",schema:schema549.properties.first_id.type,parentSchema:schema549.properties.first_id,data:data3}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data4 = data.has_more;
+const _errs8 = errors;
+if(typeof data4 !== "boolean"){
+validate1434.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema549.properties.has_more.type,parentSchema:schema549.properties.has_more,data:data4}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_id !== undefined){
+let data5 = data.last_id;
+const _errs10 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1434.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema549.properties.last_id.type},message:"must be string,null",schema:schema549.properties.last_id.type,parentSchema:schema549.properties.last_id,data:data5}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1434.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema549.type,parentSchema:schema549,data}];
+return false;
+}
+}
+validate1434.errors = vErrors;
+return errors === 0;
+}
+
+export const readDeletedWebhookEndpoint = validate1436;
+const schema550 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"webhook_endpoint.deleted"},"deleted":{"type":"boolean","const":true}}};
+
+function validate1436(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1436.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema550.required,parentSchema:schema550,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1436.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema550.properties.id.type,parentSchema:schema550.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1436.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema550.properties.object.type,parentSchema:schema550.properties.object,data:data1}];
+return false;
+}
+if("webhook_endpoint.deleted" !== data1){
+validate1436.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "webhook_endpoint.deleted"},message:"must be equal to constant",schema:"webhook_endpoint.deleted",parentSchema:schema550.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deleted !== undefined){
+let data2 = data.deleted;
+const _errs5 = errors;
+if(typeof data2 !== "boolean"){
+validate1436.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema550.properties.deleted.type,parentSchema:schema550.properties.deleted,data:data2}];
+return false;
+}
+if(true !== data2){
+validate1436.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema550.properties.deleted,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1436.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema550.type,parentSchema:schema550,data}];
+return false;
+}
+}
+validate1436.errors = vErrors;
+return errors === 0;
+}
+
+export const readWebhookEndpointTest = validate1437;
+const schema551 = {"type":"object","required":["status_code"],"properties":{"object":{"type":"string","const":"webhook_endpoint.test"},"event_type":{"type":"string"},"status_code":{"type":"integer"},"success":{"type":"boolean","const":true},"webhook_endpoint_id":{"type":"string"}}};
+
+function validate1437(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.status_code === undefined) && (missing0 = "status_code")){
+validate1437.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema551.required,parentSchema:schema551,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1437.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema551.properties.object.type,parentSchema:schema551.properties.object,data:data0}];
+return false;
+}
+if("webhook_endpoint.test" !== data0){
+validate1437.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "webhook_endpoint.test"},message:"must be equal to constant",schema:"webhook_endpoint.test",parentSchema:schema551.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.event_type !== undefined){
+let data1 = data.event_type;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1437.errors = [{instancePath:instancePath+"/event_type",schemaPath:"#/properties/event_type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema551.properties.event_type.type,parentSchema:schema551.properties.event_type,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status_code !== undefined){
+let data2 = data.status_code;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1437.errors = [{instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.status_code.type,parentSchema:schema551.properties.status_code,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.success !== undefined){
+let data3 = data.success;
+const _errs7 = errors;
+if(typeof data3 !== "boolean"){
+validate1437.errors = [{instancePath:instancePath+"/success",schemaPath:"#/properties/success/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema551.properties.success.type,parentSchema:schema551.properties.success,data:data3}];
+return false;
+}
+if(true !== data3){
+validate1437.errors = [{instancePath:instancePath+"/success",schemaPath:"#/properties/success/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema551.properties.success,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.webhook_endpoint_id !== undefined){
+let data4 = data.webhook_endpoint_id;
+const _errs9 = errors;
+if(typeof data4 !== "string"){
+validate1437.errors = [{instancePath:instancePath+"/webhook_endpoint_id",schemaPath:"#/properties/webhook_endpoint_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema551.properties.webhook_endpoint_id.type,parentSchema:schema551.properties.webhook_endpoint_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1437.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema551.type,parentSchema:schema551,data}];
+return false;
+}
+}
+validate1437.errors = vErrors;
+return errors === 0;
+}
+
+export const readWebhookEventTypeList = validate1438;
+const schema552 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"type":"string"}}}};
+
+function validate1438(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.data === undefined) && (missing0 = "data")){
+validate1438.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema552.required,parentSchema:schema552,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1438.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema552.properties.object.type,parentSchema:schema552.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1438.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema552.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+const _errs5 = errors;
+if(typeof data2 !== "string"){
+validate1438.errors = [{instancePath:instancePath+"/data/" + i0,schemaPath:"#/properties/data/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema552.properties.data.items.type,parentSchema:schema552.properties.data.items,data:data2}];
+return false;
+}
+var valid1 = _errs5 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1438.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema552.properties.data.type,parentSchema:schema552.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate1438.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema552.type,parentSchema:schema552,data}];
+return false;
+}
+}
+validate1438.errors = vErrors;
+return errors === 0;
+}
+
+export const readWebhookAttempt = validate1439;
+const schema553 = {"type":"object","required":["at"],"properties":{"at":{"type":"integer"},"duration_ms":{"type":"integer"},"error":{"type":["string","null"],"enum":["forbidden","not_accepted","redirected","timeout","unreachable","unreadable_secret",null]},"status_code":{"type":["integer","null"]}}};
+
+function validate1439(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.at === undefined) && (missing0 = "at")){
+validate1439.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema553.required,parentSchema:schema553,data}];
+return false;
+}
+else {
+if(data.at !== undefined){
+let data0 = data.at;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate1439.errors = [{instancePath:instancePath+"/at",schemaPath:"#/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema553.properties.at.type,parentSchema:schema553.properties.at,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.duration_ms !== undefined){
+let data1 = data.duration_ms;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1439.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema553.properties.duration_ms.type,parentSchema:schema553.properties.duration_ms,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.error !== undefined){
+let data2 = data.error;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1439.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: schema553.properties.error.type},message:"must be string,null",schema:schema553.properties.error.type,parentSchema:schema553.properties.error,data:data2}];
+return false;
+}
+if(!(((((((data2 === "forbidden") || (data2 === "not_accepted")) || (data2 === "redirected")) || (data2 === "timeout")) || (data2 === "unreachable")) || (data2 === "unreadable_secret")) || (data2 === null))){
+validate1439.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/enum",keyword:"enum",params:{allowedValues: schema553.properties.error.enum},message:"must be equal to one of the allowed values",schema:schema553.properties.error.enum,parentSchema:schema553.properties.error,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status_code !== undefined){
+let data3 = data.status_code;
+const _errs7 = errors;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (data3 !== null)){
+validate1439.errors = [{instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/type",keyword:"type",params:{type: schema553.properties.status_code.type},message:"must be integer,null",schema:schema553.properties.status_code.type,parentSchema:schema553.properties.status_code,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1439.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema553.type,parentSchema:schema553,data}];
+return false;
+}
+}
+validate1439.errors = vErrors;
+return errors === 0;
+}
+
+export const readWebhookDelivery = validate1440;
+const schema554 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"webhook_endpoint.delivery"},"attempt_count":{"type":"integer"},"attempts":{"type":"array","items":{"$ref":"#/components/schemas/WebhookAttempt"}},"created_at":{"type":"integer"},"data":{"type":"object","required":["id"],"properties":{"id":{"type":"string"}}},"event_type":{"type":"string"},"next_attempt_at":{"type":["integer","null"]},"status":{"type":"string","enum":["delivered","failed","waiting"]}}};
+
+function validate1440(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1440.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema554.required,parentSchema:schema554,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1440.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema554.properties.id.type,parentSchema:schema554.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1440.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema554.properties.object.type,parentSchema:schema554.properties.object,data:data1}];
+return false;
+}
+if("webhook_endpoint.delivery" !== data1){
+validate1440.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "webhook_endpoint.delivery"},message:"must be equal to constant",schema:"webhook_endpoint.delivery",parentSchema:schema554.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.attempt_count !== undefined){
+let data2 = data.attempt_count;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1440.errors = [{instancePath:instancePath+"/attempt_count",schemaPath:"#/properties/attempt_count/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema554.properties.attempt_count.type,parentSchema:schema554.properties.attempt_count,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.attempts !== undefined){
+let data3 = data.attempts;
+const _errs7 = errors;
+if(errors === _errs7){
+if(Array.isArray(data3)){
+var valid1 = true;
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+const _errs9 = errors;
+if(!(validate1439(data3[i0], {instancePath:instancePath+"/attempts/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1439.errors : vErrors.concat(validate1439.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs9 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1440.errors = [{instancePath:instancePath+"/attempts",schemaPath:"#/properties/attempts/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema554.properties.attempts.type,parentSchema:schema554.properties.attempts,data:data3}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data5 = data.created_at;
+const _errs10 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate1440.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema554.properties.created_at.type,parentSchema:schema554.properties.created_at,data:data5}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data6 = data.data;
+const _errs12 = errors;
+if(errors === _errs12){
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+let missing1;
+if((data6.id === undefined) && (missing1 = "id")){
+validate1440.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'",schema:schema554.properties.data.required,parentSchema:schema554.properties.data,data:data6}];
+return false;
+}
+else {
+if(data6.id !== undefined){
+let data7 = data6.id;
+if(typeof data7 !== "string"){
+validate1440.errors = [{instancePath:instancePath+"/data/id",schemaPath:"#/properties/data/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema554.properties.data.properties.id.type,parentSchema:schema554.properties.data.properties.id,data:data7}];
+return false;
+}
+}
+}
+}
+else {
+validate1440.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema554.properties.data.type,parentSchema:schema554.properties.data,data:data6}];
+return false;
+}
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.event_type !== undefined){
+let data8 = data.event_type;
+const _errs16 = errors;
+if(typeof data8 !== "string"){
+validate1440.errors = [{instancePath:instancePath+"/event_type",schemaPath:"#/properties/event_type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema554.properties.event_type.type,parentSchema:schema554.properties.event_type,data:data8}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.next_attempt_at !== undefined){
+let data9 = data.next_attempt_at;
+const _errs18 = errors;
+if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (data9 !== null)){
+validate1440.errors = [{instancePath:instancePath+"/next_attempt_at",schemaPath:"#/properties/next_attempt_at/type",keyword:"type",params:{type: schema554.properties.next_attempt_at.type},message:"must be integer,null",schema:schema554.properties.next_attempt_at.type,parentSchema:schema554.properties.next_attempt_at,data:data9}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+let data10 = data.status;
+const _errs20 = errors;
+if(typeof data10 !== "string"){
+validate1440.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema554.properties.status.type,parentSchema:schema554.properties.status,data:data10}];
+return false;
+}
+if(!(((data10 === "delivered") || (data10 === "failed")) || (data10 === "waiting"))){
+validate1440.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema554.properties.status.enum},message:"must be equal to one of the allowed values",schema:schema554.properties.status.enum,parentSchema:schema554.properties.status,data:data10}];
+return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1440.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema554.type,parentSchema:schema554,data}];
+return false;
+}
+}
+validate1440.errors = vErrors;
+return errors === 0;
+}
+
+export const readWebhookDeliveryList = validate1442;
+const schema555 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/WebhookDelivery"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+
+function validate1442(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.data === undefined) && (missing0 = "data")){
+validate1442.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema555.required,parentSchema:schema555,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1442.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema555.properties.object.type,parentSchema:schema555.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1442.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema555.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs5 = errors;
+if(!(validate1440(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1440.errors : vErrors.concat(validate1440.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs5 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1442.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema555.properties.data.type,parentSchema:schema555.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_id !== undefined){
+let data3 = data.first_id;
+const _errs6 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1442.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema555.properties.first_id.type},message:"must be string,null",schema:schema555.properties.first_id.type,parentSchema:schema555.properties.first_id,data:data3}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data4 = data.has_more;
+const _errs8 = errors;
+if(typeof data4 !== "boolean"){
+validate1442.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema555.properties.has_more.type,parentSchema:schema555.properties.has_more,data:data4}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_id !== undefined){
+let data5 = data.last_id;
+const _errs10 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1442.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema555.properties.last_id.type},message:"must be string,null",schema:schema555.properties.last_id.type,parentSchema:schema555.properties.last_id,data:data5}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1442.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema555.type,parentSchema:schema555,data}];
+return false;
+}
+}
+validate1442.errors = vErrors;
+return errors === 0;
+}
+
+export const readResponseSummary = validate1444;
+const schema556 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.summary"},"created_at":{"type":"integer"},"completed_at":{"type":["integer","null"]},"status":{"$ref":"#/components/schemas/ResponseStatus"},"is_live":{"type":"boolean"},"kind":{"$ref":"#/components/schemas/RunKind"},"face":{"type":["string","null"],"enum":["chat","completions","messages",null]},"model":{"type":"string"},"background":{"type":"boolean"},"conversation":{"anyOf":[{"$ref":"#/components/schemas/ConversationRef"},{"type":"null"}]},"previous_response_id":{"type":["string","null"]},"metadata":{"$ref":"#/components/schemas/Metadata"},"usage":{"anyOf":[{"$ref":"#/components/schemas/Usage"},{"type":"null"}]},"price":{"anyOf":[{"$ref":"#/components/schemas/Price"},{"type":"null"}]},"error":{"anyOf":[{"$ref":"#/components/schemas/ResponseErrorInfo"},{"type":"null"}]},"incomplete_details":{"anyOf":[{"$ref":"#/components/schemas/IncompleteDetails"},{"type":"null"}]},"input_preview":{"type":"string","maxLength":200},"output_preview":{"type":"string","maxLength":200},"tools":{"type":"array","items":{"type":"string"}},"timing":{"$ref":"#/components/schemas/RunTiming"},"key":{"anyOf":[{"$ref":"#/components/schemas/KeyRef"},{"type":"null"}]}}};
+const schema557 = {"type":"string","enum":["background","plain","streamed","websocket"]};
+
+function validate1446(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1446.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema557.type,parentSchema:schema557,data}];
+return false;
+}
+if(!((((data === "background") || (data === "plain")) || (data === "streamed")) || (data === "websocket"))){
+validate1446.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema557.enum},message:"must be equal to one of the allowed values",schema:schema557.enum,parentSchema:schema557,data}];
+return false;
+}
+validate1446.errors = vErrors;
+return errors === 0;
+}
+
+const schema558 = {"type":"object","required":["amount","currency"],"properties":{"amount":{"type":"number","minimum":0},"currency":{"type":"string"}}};
+
+function validate1451(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.amount === undefined) && (missing0 = "amount")) || ((data.currency === undefined) && (missing0 = "currency"))){
-validate1425.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema541.required,parentSchema:schema541,data}];
+validate1451.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema558.required,parentSchema:schema558,data}];
 return false;
 }
 else {
@@ -64258,12 +65800,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate1425.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema541.properties.amount,data:data0}];
+validate1451.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema558.properties.amount,data:data0}];
 return false;
 }
 }
 else {
-validate1425.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema541.properties.amount.type,parentSchema:schema541.properties.amount,data:data0}];
+validate1451.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema558.properties.amount.type,parentSchema:schema558.properties.amount,data:data0}];
 return false;
 }
 }
@@ -64277,7 +65819,7 @@ if(data.currency !== undefined){
 let data1 = data.currency;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1425.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.currency.type,parentSchema:schema541.properties.currency,data:data1}];
+validate1451.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema558.properties.currency.type,parentSchema:schema558.properties.currency,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -64289,17 +65831,17 @@ var valid0 = true;
 }
 }
 else {
-validate1425.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema541.type,parentSchema:schema541,data}];
+validate1451.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema558.type,parentSchema:schema558,data}];
 return false;
 }
 }
-validate1425.errors = vErrors;
+validate1451.errors = vErrors;
 return errors === 0;
 }
 
-const schema542 = {"type":"object","required":[],"properties":{"queued_ms":{"type":["integer","null"],"minimum":0},"first_text_ms":{"type":["integer","null"],"minimum":0},"duration_ms":{"type":["integer","null"],"minimum":0}}};
+const schema559 = {"type":"object","required":[],"properties":{"queued_ms":{"type":["integer","null"],"minimum":0},"first_text_ms":{"type":["integer","null"],"minimum":0},"duration_ms":{"type":["integer","null"],"minimum":0}}};
 
-function validate1429(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1455(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -64308,13 +65850,13 @@ if(data.queued_ms !== undefined){
 let data0 = data.queued_ms;
 const _errs1 = errors;
 if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (data0 !== null)){
-validate1429.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/type",keyword:"type",params:{type: schema542.properties.queued_ms.type},message:"must be integer,null",schema:schema542.properties.queued_ms.type,parentSchema:schema542.properties.queued_ms,data:data0}];
+validate1455.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/type",keyword:"type",params:{type: schema559.properties.queued_ms.type},message:"must be integer,null",schema:schema559.properties.queued_ms.type,parentSchema:schema559.properties.queued_ms,data:data0}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate1429.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema542.properties.queued_ms,data:data0}];
+validate1455.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema559.properties.queued_ms,data:data0}];
 return false;
 }
 }
@@ -64329,13 +65871,13 @@ if(data.first_text_ms !== undefined){
 let data1 = data.first_text_ms;
 const _errs3 = errors;
 if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (data1 !== null)){
-validate1429.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/type",keyword:"type",params:{type: schema542.properties.first_text_ms.type},message:"must be integer,null",schema:schema542.properties.first_text_ms.type,parentSchema:schema542.properties.first_text_ms,data:data1}];
+validate1455.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/type",keyword:"type",params:{type: schema559.properties.first_text_ms.type},message:"must be integer,null",schema:schema559.properties.first_text_ms.type,parentSchema:schema559.properties.first_text_ms,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1429.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema542.properties.first_text_ms,data:data1}];
+validate1455.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema559.properties.first_text_ms,data:data1}];
 return false;
 }
 }
@@ -64350,13 +65892,13 @@ if(data.duration_ms !== undefined){
 let data2 = data.duration_ms;
 const _errs5 = errors;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate1429.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema542.properties.duration_ms.type},message:"must be integer,null",schema:schema542.properties.duration_ms.type,parentSchema:schema542.properties.duration_ms,data:data2}];
+validate1455.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema559.properties.duration_ms.type},message:"must be integer,null",schema:schema559.properties.duration_ms.type,parentSchema:schema559.properties.duration_ms,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1429.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema542.properties.duration_ms,data:data2}];
+validate1455.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema559.properties.duration_ms,data:data2}];
 return false;
 }
 }
@@ -64370,24 +65912,24 @@ var valid0 = true;
 }
 }
 else {
-validate1429.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema542.type,parentSchema:schema542,data}];
+validate1455.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema559.type,parentSchema:schema559,data}];
 return false;
 }
 }
-validate1429.errors = vErrors;
+validate1455.errors = vErrors;
 return errors === 0;
 }
 
-const schema543 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"name":{"type":["string","null"]}}};
+const schema560 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"name":{"type":["string","null"]}}};
 
-function validate1431(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1457(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1431.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema543.required,parentSchema:schema543,data}];
+validate1457.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema560.required,parentSchema:schema560,data}];
 return false;
 }
 else {
@@ -64395,7 +65937,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1431.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.id.type,parentSchema:schema543.properties.id,data:data0}];
+validate1457.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema560.properties.id.type,parentSchema:schema560.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -64408,7 +65950,7 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate1431.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema543.properties.name.type},message:"must be string,null",schema:schema543.properties.name.type,parentSchema:schema543.properties.name,data:data1}];
+validate1457.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema560.properties.name.type},message:"must be string,null",schema:schema560.properties.name.type,parentSchema:schema560.properties.name,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -64420,23 +65962,23 @@ var valid0 = true;
 }
 }
 else {
-validate1431.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema543.type,parentSchema:schema543,data}];
+validate1457.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema560.type,parentSchema:schema560,data}];
 return false;
 }
 }
-validate1431.errors = vErrors;
+validate1457.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1418(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1444(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1418.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema539.required,parentSchema:schema539,data}];
+validate1444.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema556.required,parentSchema:schema556,data}];
 return false;
 }
 else {
@@ -64444,7 +65986,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1418.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema539.properties.id.type,parentSchema:schema539.properties.id,data:data0}];
+validate1444.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema556.properties.id.type,parentSchema:schema556.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -64457,11 +65999,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1418.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema539.properties.object.type,parentSchema:schema539.properties.object,data:data1}];
+validate1444.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema556.properties.object.type,parentSchema:schema556.properties.object,data:data1}];
 return false;
 }
 if("response.summary" !== data1){
-validate1418.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.summary"},message:"must be equal to constant",schema:"response.summary",parentSchema:schema539.properties.object,data:data1}];
+validate1444.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.summary"},message:"must be equal to constant",schema:"response.summary",parentSchema:schema556.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -64474,7 +66016,7 @@ if(data.created_at !== undefined){
 let data2 = data.created_at;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1418.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema539.properties.created_at.type,parentSchema:schema539.properties.created_at,data:data2}];
+validate1444.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema556.properties.created_at.type,parentSchema:schema556.properties.created_at,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -64487,7 +66029,7 @@ if(data.completed_at !== undefined){
 let data3 = data.completed_at;
 const _errs7 = errors;
 if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (data3 !== null)){
-validate1418.errors = [{instancePath:instancePath+"/completed_at",schemaPath:"#/properties/completed_at/type",keyword:"type",params:{type: schema539.properties.completed_at.type},message:"must be integer,null",schema:schema539.properties.completed_at.type,parentSchema:schema539.properties.completed_at,data:data3}];
+validate1444.errors = [{instancePath:instancePath+"/completed_at",schemaPath:"#/properties/completed_at/type",keyword:"type",params:{type: schema556.properties.completed_at.type},message:"must be integer,null",schema:schema556.properties.completed_at.type,parentSchema:schema556.properties.completed_at,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -64512,7 +66054,7 @@ if(data.is_live !== undefined){
 let data5 = data.is_live;
 const _errs10 = errors;
 if(typeof data5 !== "boolean"){
-validate1418.errors = [{instancePath:instancePath+"/is_live",schemaPath:"#/properties/is_live/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema539.properties.is_live.type,parentSchema:schema539.properties.is_live,data:data5}];
+validate1444.errors = [{instancePath:instancePath+"/is_live",schemaPath:"#/properties/is_live/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema556.properties.is_live.type,parentSchema:schema556.properties.is_live,data:data5}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -64523,8 +66065,8 @@ var valid0 = true;
 if(valid0){
 if(data.kind !== undefined){
 const _errs12 = errors;
-if(!(validate1420(data.kind, {instancePath:instancePath+"/kind",parentData:data,parentDataProperty:"kind",rootData}))){
-vErrors = vErrors === null ? validate1420.errors : vErrors.concat(validate1420.errors);
+if(!(validate1446(data.kind, {instancePath:instancePath+"/kind",parentData:data,parentDataProperty:"kind",rootData}))){
+vErrors = vErrors === null ? validate1446.errors : vErrors.concat(validate1446.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs12 === errors;
@@ -64537,11 +66079,11 @@ if(data.face !== undefined){
 let data7 = data.face;
 const _errs13 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate1418.errors = [{instancePath:instancePath+"/face",schemaPath:"#/properties/face/type",keyword:"type",params:{type: schema539.properties.face.type},message:"must be string,null",schema:schema539.properties.face.type,parentSchema:schema539.properties.face,data:data7}];
+validate1444.errors = [{instancePath:instancePath+"/face",schemaPath:"#/properties/face/type",keyword:"type",params:{type: schema556.properties.face.type},message:"must be string,null",schema:schema556.properties.face.type,parentSchema:schema556.properties.face,data:data7}];
 return false;
 }
 if(!((((data7 === "chat") || (data7 === "completions")) || (data7 === "messages")) || (data7 === null))){
-validate1418.errors = [{instancePath:instancePath+"/face",schemaPath:"#/properties/face/enum",keyword:"enum",params:{allowedValues: schema539.properties.face.enum},message:"must be equal to one of the allowed values",schema:schema539.properties.face.enum,parentSchema:schema539.properties.face,data:data7}];
+validate1444.errors = [{instancePath:instancePath+"/face",schemaPath:"#/properties/face/enum",keyword:"enum",params:{allowedValues: schema556.properties.face.enum},message:"must be equal to one of the allowed values",schema:schema556.properties.face.enum,parentSchema:schema556.properties.face,data:data7}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -64554,7 +66096,7 @@ if(data.model !== undefined){
 let data8 = data.model;
 const _errs15 = errors;
 if(typeof data8 !== "string"){
-validate1418.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema539.properties.model.type,parentSchema:schema539.properties.model,data:data8}];
+validate1444.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema556.properties.model.type,parentSchema:schema556.properties.model,data:data8}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -64567,7 +66109,7 @@ if(data.background !== undefined){
 let data9 = data.background;
 const _errs17 = errors;
 if(typeof data9 !== "boolean"){
-validate1418.errors = [{instancePath:instancePath+"/background",schemaPath:"#/properties/background/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema539.properties.background.type,parentSchema:schema539.properties.background,data:data9}];
+validate1444.errors = [{instancePath:instancePath+"/background",schemaPath:"#/properties/background/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema556.properties.background.type,parentSchema:schema556.properties.background,data:data9}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -64591,7 +66133,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs22 = errors;
 if(data10 !== null){
-const err0 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema539.properties.conversation.anyOf[1].type,parentSchema:schema539.properties.conversation.anyOf[1],data:data10};
+const err0 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema556.properties.conversation.anyOf[1].type,parentSchema:schema556.properties.conversation.anyOf[1],data:data10};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -64604,7 +66146,7 @@ var _valid0 = _errs22 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema539.properties.conversation.anyOf,parentSchema:schema539.properties.conversation,data:data10};
+const err1 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema556.properties.conversation.anyOf,parentSchema:schema556.properties.conversation,data:data10};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -64612,7 +66154,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1418.errors = vErrors;
+validate1444.errors = vErrors;
 return false;
 }
 else {
@@ -64636,7 +66178,7 @@ if(data.previous_response_id !== undefined){
 let data11 = data.previous_response_id;
 const _errs24 = errors;
 if((typeof data11 !== "string") && (data11 !== null)){
-validate1418.errors = [{instancePath:instancePath+"/previous_response_id",schemaPath:"#/properties/previous_response_id/type",keyword:"type",params:{type: schema539.properties.previous_response_id.type},message:"must be string,null",schema:schema539.properties.previous_response_id.type,parentSchema:schema539.properties.previous_response_id,data:data11}];
+validate1444.errors = [{instancePath:instancePath+"/previous_response_id",schemaPath:"#/properties/previous_response_id/type",keyword:"type",params:{type: schema556.properties.previous_response_id.type},message:"must be string,null",schema:schema556.properties.previous_response_id.type,parentSchema:schema556.properties.previous_response_id,data:data11}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -64672,7 +66214,7 @@ valid2 = valid2 || _valid1;
 if(!valid2){
 const _errs30 = errors;
 if(data13 !== null){
-const err2 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema539.properties.usage.anyOf[1].type,parentSchema:schema539.properties.usage.anyOf[1],data:data13};
+const err2 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema556.properties.usage.anyOf[1].type,parentSchema:schema556.properties.usage.anyOf[1],data:data13};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -64685,7 +66227,7 @@ var _valid1 = _errs30 === errors;
 valid2 = valid2 || _valid1;
 }
 if(!valid2){
-const err3 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema539.properties.usage.anyOf,parentSchema:schema539.properties.usage,data:data13};
+const err3 = {instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema556.properties.usage.anyOf,parentSchema:schema556.properties.usage,data:data13};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -64693,7 +66235,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1418.errors = vErrors;
+validate1444.errors = vErrors;
 return false;
 }
 else {
@@ -64719,8 +66261,8 @@ const _errs32 = errors;
 const _errs33 = errors;
 let valid3 = false;
 const _errs34 = errors;
-if(!(validate1425(data14, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
-vErrors = vErrors === null ? validate1425.errors : vErrors.concat(validate1425.errors);
+if(!(validate1451(data14, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
+vErrors = vErrors === null ? validate1451.errors : vErrors.concat(validate1451.errors);
 errors = vErrors.length;
 }
 var _valid2 = _errs34 === errors;
@@ -64728,7 +66270,7 @@ valid3 = valid3 || _valid2;
 if(!valid3){
 const _errs35 = errors;
 if(data14 !== null){
-const err4 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema539.properties.price.anyOf[1].type,parentSchema:schema539.properties.price.anyOf[1],data:data14};
+const err4 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema556.properties.price.anyOf[1].type,parentSchema:schema556.properties.price.anyOf[1],data:data14};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -64741,7 +66283,7 @@ var _valid2 = _errs35 === errors;
 valid3 = valid3 || _valid2;
 }
 if(!valid3){
-const err5 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema539.properties.price.anyOf,parentSchema:schema539.properties.price,data:data14};
+const err5 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema556.properties.price.anyOf,parentSchema:schema556.properties.price,data:data14};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -64749,7 +66291,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate1418.errors = vErrors;
+validate1444.errors = vErrors;
 return false;
 }
 else {
@@ -64784,7 +66326,7 @@ valid4 = valid4 || _valid3;
 if(!valid4){
 const _errs40 = errors;
 if(data15 !== null){
-const err6 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema539.properties.error.anyOf[1].type,parentSchema:schema539.properties.error.anyOf[1],data:data15};
+const err6 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema556.properties.error.anyOf[1].type,parentSchema:schema556.properties.error.anyOf[1],data:data15};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -64797,7 +66339,7 @@ var _valid3 = _errs40 === errors;
 valid4 = valid4 || _valid3;
 }
 if(!valid4){
-const err7 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema539.properties.error.anyOf,parentSchema:schema539.properties.error,data:data15};
+const err7 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema556.properties.error.anyOf,parentSchema:schema556.properties.error,data:data15};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -64805,7 +66347,7 @@ else {
 vErrors.push(err7);
 }
 errors++;
-validate1418.errors = vErrors;
+validate1444.errors = vErrors;
 return false;
 }
 else {
@@ -64840,7 +66382,7 @@ valid5 = valid5 || _valid4;
 if(!valid5){
 const _errs45 = errors;
 if(data16 !== null){
-const err8 = {instancePath:instancePath+"/incomplete_details",schemaPath:"#/properties/incomplete_details/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema539.properties.incomplete_details.anyOf[1].type,parentSchema:schema539.properties.incomplete_details.anyOf[1],data:data16};
+const err8 = {instancePath:instancePath+"/incomplete_details",schemaPath:"#/properties/incomplete_details/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema556.properties.incomplete_details.anyOf[1].type,parentSchema:schema556.properties.incomplete_details.anyOf[1],data:data16};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -64853,7 +66395,7 @@ var _valid4 = _errs45 === errors;
 valid5 = valid5 || _valid4;
 }
 if(!valid5){
-const err9 = {instancePath:instancePath+"/incomplete_details",schemaPath:"#/properties/incomplete_details/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema539.properties.incomplete_details.anyOf,parentSchema:schema539.properties.incomplete_details,data:data16};
+const err9 = {instancePath:instancePath+"/incomplete_details",schemaPath:"#/properties/incomplete_details/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema556.properties.incomplete_details.anyOf,parentSchema:schema556.properties.incomplete_details,data:data16};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -64861,7 +66403,7 @@ else {
 vErrors.push(err9);
 }
 errors++;
-validate1418.errors = vErrors;
+validate1444.errors = vErrors;
 return false;
 }
 else {
@@ -64887,12 +66429,12 @@ const _errs47 = errors;
 if(errors === _errs47){
 if(typeof data17 === "string"){
 if(data17.length > 2 * 200 || (data17.length > 200 && func2(data17) > 200)){
-validate1418.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema539.properties.input_preview,data:data17}];
+validate1444.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema556.properties.input_preview,data:data17}];
 return false;
 }
 }
 else {
-validate1418.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema539.properties.input_preview.type,parentSchema:schema539.properties.input_preview,data:data17}];
+validate1444.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema556.properties.input_preview.type,parentSchema:schema556.properties.input_preview,data:data17}];
 return false;
 }
 }
@@ -64908,12 +66450,12 @@ const _errs49 = errors;
 if(errors === _errs49){
 if(typeof data18 === "string"){
 if(data18.length > 2 * 200 || (data18.length > 200 && func2(data18) > 200)){
-validate1418.errors = [{instancePath:instancePath+"/output_preview",schemaPath:"#/properties/output_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema539.properties.output_preview,data:data18}];
+validate1444.errors = [{instancePath:instancePath+"/output_preview",schemaPath:"#/properties/output_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema556.properties.output_preview,data:data18}];
 return false;
 }
 }
 else {
-validate1418.errors = [{instancePath:instancePath+"/output_preview",schemaPath:"#/properties/output_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema539.properties.output_preview.type,parentSchema:schema539.properties.output_preview,data:data18}];
+validate1444.errors = [{instancePath:instancePath+"/output_preview",schemaPath:"#/properties/output_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema556.properties.output_preview.type,parentSchema:schema556.properties.output_preview,data:data18}];
 return false;
 }
 }
@@ -64934,7 +66476,7 @@ for(let i0=0; i0<len0; i0++){
 let data20 = data19[i0];
 const _errs53 = errors;
 if(typeof data20 !== "string"){
-validate1418.errors = [{instancePath:instancePath+"/tools/" + i0,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema539.properties.tools.items.type,parentSchema:schema539.properties.tools.items,data:data20}];
+validate1444.errors = [{instancePath:instancePath+"/tools/" + i0,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema556.properties.tools.items.type,parentSchema:schema556.properties.tools.items,data:data20}];
 return false;
 }
 var valid6 = _errs53 === errors;
@@ -64944,7 +66486,7 @@ break;
 }
 }
 else {
-validate1418.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema539.properties.tools.type,parentSchema:schema539.properties.tools,data:data19}];
+validate1444.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema556.properties.tools.type,parentSchema:schema556.properties.tools,data:data19}];
 return false;
 }
 }
@@ -64956,8 +66498,8 @@ var valid0 = true;
 if(valid0){
 if(data.timing !== undefined){
 const _errs55 = errors;
-if(!(validate1429(data.timing, {instancePath:instancePath+"/timing",parentData:data,parentDataProperty:"timing",rootData}))){
-vErrors = vErrors === null ? validate1429.errors : vErrors.concat(validate1429.errors);
+if(!(validate1455(data.timing, {instancePath:instancePath+"/timing",parentData:data,parentDataProperty:"timing",rootData}))){
+vErrors = vErrors === null ? validate1455.errors : vErrors.concat(validate1455.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs55 === errors;
@@ -64972,8 +66514,8 @@ const _errs56 = errors;
 const _errs57 = errors;
 let valid7 = false;
 const _errs58 = errors;
-if(!(validate1431(data22, {instancePath:instancePath+"/key",parentData:data,parentDataProperty:"key",rootData}))){
-vErrors = vErrors === null ? validate1431.errors : vErrors.concat(validate1431.errors);
+if(!(validate1457(data22, {instancePath:instancePath+"/key",parentData:data,parentDataProperty:"key",rootData}))){
+vErrors = vErrors === null ? validate1457.errors : vErrors.concat(validate1457.errors);
 errors = vErrors.length;
 }
 var _valid5 = _errs58 === errors;
@@ -64981,7 +66523,7 @@ valid7 = valid7 || _valid5;
 if(!valid7){
 const _errs59 = errors;
 if(data22 !== null){
-const err10 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema539.properties.key.anyOf[1].type,parentSchema:schema539.properties.key.anyOf[1],data:data22};
+const err10 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema556.properties.key.anyOf[1].type,parentSchema:schema556.properties.key.anyOf[1],data:data22};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -64994,7 +66536,7 @@ var _valid5 = _errs59 === errors;
 valid7 = valid7 || _valid5;
 }
 if(!valid7){
-const err11 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema539.properties.key.anyOf,parentSchema:schema539.properties.key,data:data22};
+const err11 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema556.properties.key.anyOf,parentSchema:schema556.properties.key,data:data22};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -65002,7 +66544,7 @@ else {
 vErrors.push(err11);
 }
 errors++;
-validate1418.errors = vErrors;
+validate1444.errors = vErrors;
 return false;
 }
 else {
@@ -65045,34 +66587,34 @@ var valid0 = true;
 }
 }
 else {
-validate1418.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema539.type,parentSchema:schema539,data}];
+validate1444.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema556.type,parentSchema:schema556,data}];
 return false;
 }
 }
-validate1418.errors = vErrors;
+validate1444.errors = vErrors;
 return errors === 0;
 }
 
-export const readRunKind = validate1433;
+export const readRunKind = validate1459;
 
-function validate1433(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1459(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate1433.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema540.type,parentSchema:schema540,data}];
+validate1459.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema557.type,parentSchema:schema557,data}];
 return false;
 }
 if(!((((data === "background") || (data === "plain")) || (data === "streamed")) || (data === "websocket"))){
-validate1433.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema540.enum},message:"must be equal to one of the allowed values",schema:schema540.enum,parentSchema:schema540,data}];
+validate1459.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema557.enum},message:"must be equal to one of the allowed values",schema:schema557.enum,parentSchema:schema557,data}];
 return false;
 }
-validate1433.errors = vErrors;
+validate1459.errors = vErrors;
 return errors === 0;
 }
 
-export const readRunTiming = validate1434;
+export const readRunTiming = validate1460;
 
-function validate1434(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1460(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -65081,13 +66623,13 @@ if(data.queued_ms !== undefined){
 let data0 = data.queued_ms;
 const _errs1 = errors;
 if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (data0 !== null)){
-validate1434.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/type",keyword:"type",params:{type: schema542.properties.queued_ms.type},message:"must be integer,null",schema:schema542.properties.queued_ms.type,parentSchema:schema542.properties.queued_ms,data:data0}];
+validate1460.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/type",keyword:"type",params:{type: schema559.properties.queued_ms.type},message:"must be integer,null",schema:schema559.properties.queued_ms.type,parentSchema:schema559.properties.queued_ms,data:data0}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate1434.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema542.properties.queued_ms,data:data0}];
+validate1460.errors = [{instancePath:instancePath+"/queued_ms",schemaPath:"#/properties/queued_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema559.properties.queued_ms,data:data0}];
 return false;
 }
 }
@@ -65102,13 +66644,13 @@ if(data.first_text_ms !== undefined){
 let data1 = data.first_text_ms;
 const _errs3 = errors;
 if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (data1 !== null)){
-validate1434.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/type",keyword:"type",params:{type: schema542.properties.first_text_ms.type},message:"must be integer,null",schema:schema542.properties.first_text_ms.type,parentSchema:schema542.properties.first_text_ms,data:data1}];
+validate1460.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/type",keyword:"type",params:{type: schema559.properties.first_text_ms.type},message:"must be integer,null",schema:schema559.properties.first_text_ms.type,parentSchema:schema559.properties.first_text_ms,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1434.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema542.properties.first_text_ms,data:data1}];
+validate1460.errors = [{instancePath:instancePath+"/first_text_ms",schemaPath:"#/properties/first_text_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema559.properties.first_text_ms,data:data1}];
 return false;
 }
 }
@@ -65123,13 +66665,13 @@ if(data.duration_ms !== undefined){
 let data2 = data.duration_ms;
 const _errs5 = errors;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate1434.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema542.properties.duration_ms.type},message:"must be integer,null",schema:schema542.properties.duration_ms.type,parentSchema:schema542.properties.duration_ms,data:data2}];
+validate1460.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema559.properties.duration_ms.type},message:"must be integer,null",schema:schema559.properties.duration_ms.type,parentSchema:schema559.properties.duration_ms,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1434.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema542.properties.duration_ms,data:data2}];
+validate1460.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema559.properties.duration_ms,data:data2}];
 return false;
 }
 }
@@ -65143,24 +66685,24 @@ var valid0 = true;
 }
 }
 else {
-validate1434.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema542.type,parentSchema:schema542,data}];
+validate1460.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema559.type,parentSchema:schema559,data}];
 return false;
 }
 }
-validate1434.errors = vErrors;
+validate1460.errors = vErrors;
 return errors === 0;
 }
 
-export const readKeyRef = validate1435;
+export const readKeyRef = validate1461;
 
-function validate1435(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1461(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1435.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema543.required,parentSchema:schema543,data}];
+validate1461.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema560.required,parentSchema:schema560,data}];
 return false;
 }
 else {
@@ -65168,7 +66710,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1435.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema543.properties.id.type,parentSchema:schema543.properties.id,data:data0}];
+validate1461.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema560.properties.id.type,parentSchema:schema560.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -65181,7 +66723,7 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate1435.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema543.properties.name.type},message:"must be string,null",schema:schema543.properties.name.type,parentSchema:schema543.properties.name,data:data1}];
+validate1461.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema560.properties.name.type},message:"must be string,null",schema:schema560.properties.name.type,parentSchema:schema560.properties.name,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -65193,24 +66735,24 @@ var valid0 = true;
 }
 }
 else {
-validate1435.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema543.type,parentSchema:schema543,data}];
+validate1461.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema560.type,parentSchema:schema560,data}];
 return false;
 }
 }
-validate1435.errors = vErrors;
+validate1461.errors = vErrors;
 return errors === 0;
 }
 
-export const readPrice = validate1436;
+export const readPrice = validate1462;
 
-function validate1436(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1462(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.amount === undefined) && (missing0 = "amount")) || ((data.currency === undefined) && (missing0 = "currency"))){
-validate1436.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema541.required,parentSchema:schema541,data}];
+validate1462.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema558.required,parentSchema:schema558,data}];
 return false;
 }
 else {
@@ -65220,12 +66762,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate1436.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema541.properties.amount,data:data0}];
+validate1462.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema558.properties.amount,data:data0}];
 return false;
 }
 }
 else {
-validate1436.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema541.properties.amount.type,parentSchema:schema541.properties.amount,data:data0}];
+validate1462.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema558.properties.amount.type,parentSchema:schema558.properties.amount,data:data0}];
 return false;
 }
 }
@@ -65239,7 +66781,7 @@ if(data.currency !== undefined){
 let data1 = data.currency;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1436.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema541.properties.currency.type,parentSchema:schema541.properties.currency,data:data1}];
+validate1462.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema558.properties.currency.type,parentSchema:schema558.properties.currency,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -65251,25 +66793,25 @@ var valid0 = true;
 }
 }
 else {
-validate1436.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema541.type,parentSchema:schema541,data}];
+validate1462.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema558.type,parentSchema:schema558,data}];
 return false;
 }
 }
-validate1436.errors = vErrors;
+validate1462.errors = vErrors;
 return errors === 0;
 }
 
-export const readResponseSummaryList = validate1437;
-const schema548 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseSummary"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+export const readResponseSummaryList = validate1463;
+const schema565 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseSummary"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
 
-function validate1437(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1463(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate1437.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema548.required,parentSchema:schema548,data}];
+validate1463.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema565.required,parentSchema:schema565,data}];
 return false;
 }
 else {
@@ -65277,11 +66819,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1437.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema548.properties.object.type,parentSchema:schema548.properties.object,data:data0}];
+validate1463.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema565.properties.object.type,parentSchema:schema565.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1437.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema548.properties.object,data:data0}];
+validate1463.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema565.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -65299,8 +66841,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate1418(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1418.errors : vErrors.concat(validate1418.errors);
+if(!(validate1444(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1444.errors : vErrors.concat(validate1444.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -65310,7 +66852,7 @@ break;
 }
 }
 else {
-validate1437.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema548.properties.data.type,parentSchema:schema548.properties.data,data:data1}];
+validate1463.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema565.properties.data.type,parentSchema:schema565.properties.data,data:data1}];
 return false;
 }
 }
@@ -65324,7 +66866,7 @@ if(data.first_id !== undefined){
 let data3 = data.first_id;
 const _errs6 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1437.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema548.properties.first_id.type},message:"must be string,null",schema:schema548.properties.first_id.type,parentSchema:schema548.properties.first_id,data:data3}];
+validate1463.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema565.properties.first_id.type},message:"must be string,null",schema:schema565.properties.first_id.type,parentSchema:schema565.properties.first_id,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -65337,7 +66879,7 @@ if(data.has_more !== undefined){
 let data4 = data.has_more;
 const _errs8 = errors;
 if(typeof data4 !== "boolean"){
-validate1437.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema548.properties.has_more.type,parentSchema:schema548.properties.has_more,data:data4}];
+validate1463.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema565.properties.has_more.type,parentSchema:schema565.properties.has_more,data:data4}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -65350,7 +66892,7 @@ if(data.last_id !== undefined){
 let data5 = data.last_id;
 const _errs10 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1437.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema548.properties.last_id.type},message:"must be string,null",schema:schema548.properties.last_id.type,parentSchema:schema548.properties.last_id,data:data5}];
+validate1463.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema565.properties.last_id.type},message:"must be string,null",schema:schema565.properties.last_id.type,parentSchema:schema565.properties.last_id,data:data5}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -65365,18 +66907,18 @@ var valid0 = true;
 }
 }
 else {
-validate1437.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema548.type,parentSchema:schema548,data}];
+validate1463.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema565.type,parentSchema:schema565,data}];
 return false;
 }
 }
-validate1437.errors = vErrors;
+validate1463.errors = vErrors;
 return errors === 0;
 }
 
-export const readRefusedRequest = validate1439;
-const schema549 = {"type":"object","required":[],"properties":{"object":{"type":"string","const":"response.refused"},"created_at":{"type":"integer"},"status":{"type":"integer"},"code":{"type":["string","null"]},"message":{"type":"string","maxLength":1000},"param":{"type":["string","null"]},"model":{"type":"string","maxLength":200},"kind":{"$ref":"#/components/schemas/RunKind"},"key_id":{"type":"string"},"input_preview":{"type":"string","maxLength":200}}};
+export const readRefusedRequest = validate1465;
+const schema566 = {"type":"object","required":[],"properties":{"object":{"type":"string","const":"response.refused"},"created_at":{"type":"integer"},"status":{"type":"integer"},"code":{"type":["string","null"]},"message":{"type":"string","maxLength":1000},"param":{"type":["string","null"]},"model":{"type":"string","maxLength":200},"kind":{"$ref":"#/components/schemas/RunKind"},"key_id":{"type":"string"},"input_preview":{"type":"string","maxLength":200}}};
 
-function validate1439(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1465(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -65385,11 +66927,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1439.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema549.properties.object.type,parentSchema:schema549.properties.object,data:data0}];
+validate1465.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.object.type,parentSchema:schema566.properties.object,data:data0}];
 return false;
 }
 if("response.refused" !== data0){
-validate1439.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.refused"},message:"must be equal to constant",schema:"response.refused",parentSchema:schema549.properties.object,data:data0}];
+validate1465.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.refused"},message:"must be equal to constant",schema:"response.refused",parentSchema:schema566.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -65402,7 +66944,7 @@ if(data.created_at !== undefined){
 let data1 = data.created_at;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1439.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema549.properties.created_at.type,parentSchema:schema549.properties.created_at,data:data1}];
+validate1465.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.created_at.type,parentSchema:schema566.properties.created_at,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -65415,7 +66957,7 @@ if(data.status !== undefined){
 let data2 = data.status;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1439.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema549.properties.status.type,parentSchema:schema549.properties.status,data:data2}];
+validate1465.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.status.type,parentSchema:schema566.properties.status,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -65428,7 +66970,7 @@ if(data.code !== undefined){
 let data3 = data.code;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1439.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: schema549.properties.code.type},message:"must be string,null",schema:schema549.properties.code.type,parentSchema:schema549.properties.code,data:data3}];
+validate1465.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: schema566.properties.code.type},message:"must be string,null",schema:schema566.properties.code.type,parentSchema:schema566.properties.code,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -65443,12 +66985,12 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
 if(data4.length > 2 * 1000 || (data4.length > 1000 && func2(data4) > 1000)){
-validate1439.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",schema:1000,parentSchema:schema549.properties.message,data:data4}];
+validate1465.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",schema:1000,parentSchema:schema566.properties.message,data:data4}];
 return false;
 }
 }
 else {
-validate1439.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema549.properties.message.type,parentSchema:schema549.properties.message,data:data4}];
+validate1465.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.message.type,parentSchema:schema566.properties.message,data:data4}];
 return false;
 }
 }
@@ -65462,7 +67004,7 @@ if(data.param !== undefined){
 let data5 = data.param;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1439.errors = [{instancePath:instancePath+"/param",schemaPath:"#/properties/param/type",keyword:"type",params:{type: schema549.properties.param.type},message:"must be string,null",schema:schema549.properties.param.type,parentSchema:schema549.properties.param,data:data5}];
+validate1465.errors = [{instancePath:instancePath+"/param",schemaPath:"#/properties/param/type",keyword:"type",params:{type: schema566.properties.param.type},message:"must be string,null",schema:schema566.properties.param.type,parentSchema:schema566.properties.param,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -65477,12 +67019,12 @@ const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
 if(data6.length > 2 * 200 || (data6.length > 200 && func2(data6) > 200)){
-validate1439.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema549.properties.model,data:data6}];
+validate1465.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema566.properties.model,data:data6}];
 return false;
 }
 }
 else {
-validate1439.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema549.properties.model.type,parentSchema:schema549.properties.model,data:data6}];
+validate1465.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.model.type,parentSchema:schema566.properties.model,data:data6}];
 return false;
 }
 }
@@ -65494,8 +67036,8 @@ var valid0 = true;
 if(valid0){
 if(data.kind !== undefined){
 const _errs15 = errors;
-if(!(validate1420(data.kind, {instancePath:instancePath+"/kind",parentData:data,parentDataProperty:"kind",rootData}))){
-vErrors = vErrors === null ? validate1420.errors : vErrors.concat(validate1420.errors);
+if(!(validate1446(data.kind, {instancePath:instancePath+"/kind",parentData:data,parentDataProperty:"kind",rootData}))){
+vErrors = vErrors === null ? validate1446.errors : vErrors.concat(validate1446.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs15 === errors;
@@ -65508,7 +67050,7 @@ if(data.key_id !== undefined){
 let data8 = data.key_id;
 const _errs16 = errors;
 if(typeof data8 !== "string"){
-validate1439.errors = [{instancePath:instancePath+"/key_id",schemaPath:"#/properties/key_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema549.properties.key_id.type,parentSchema:schema549.properties.key_id,data:data8}];
+validate1465.errors = [{instancePath:instancePath+"/key_id",schemaPath:"#/properties/key_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.key_id.type,parentSchema:schema566.properties.key_id,data:data8}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -65523,12 +67065,12 @@ const _errs18 = errors;
 if(errors === _errs18){
 if(typeof data9 === "string"){
 if(data9.length > 2 * 200 || (data9.length > 200 && func2(data9) > 200)){
-validate1439.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema549.properties.input_preview,data:data9}];
+validate1465.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema566.properties.input_preview,data:data9}];
 return false;
 }
 }
 else {
-validate1439.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema549.properties.input_preview.type,parentSchema:schema549.properties.input_preview,data:data9}];
+validate1465.errors = [{instancePath:instancePath+"/input_preview",schemaPath:"#/properties/input_preview/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.input_preview.type,parentSchema:schema566.properties.input_preview,data:data9}];
 return false;
 }
 }
@@ -65548,26 +67090,26 @@ var valid0 = true;
 }
 }
 else {
-validate1439.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema549.type,parentSchema:schema549,data}];
+validate1465.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema566.type,parentSchema:schema566,data}];
 return false;
 }
 }
-validate1439.errors = vErrors;
+validate1465.errors = vErrors;
 return errors === 0;
 }
 
-export const readResponseStatistics = validate1441;
-const schema550 = {"type":"object","required":["buckets"],"properties":{"refused":{"type":"array","maxItems":20,"items":{"$ref":"#/components/schemas/RefusedRequest"}},"object":{"type":"string","const":"response.statistics"},"from":{"type":"integer"},"to":{"type":"integer"},"bucket_seconds":{"type":"integer","minimum":1},"is_partial":{"type":"boolean"},"buckets":{"type":"array","items":{"$ref":"#/components/schemas/StatisticsBucket"}},"models":{"type":"array","items":{"$ref":"#/components/schemas/ModelStatistics"}}}};
-const schema551 = {"type":"object","required":["start","runs"],"properties":{"start":{"type":"integer"},"runs":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"duration_ms_p50":{"type":["integer","null"]},"duration_ms_p95":{"type":["integer","null"]},"first_text_ms_p50":{"type":["integer","null"]}}};
+export const readResponseStatistics = validate1467;
+const schema567 = {"type":"object","required":["buckets"],"properties":{"refused":{"type":"array","maxItems":20,"items":{"$ref":"#/components/schemas/RefusedRequest"}},"object":{"type":"string","const":"response.statistics"},"from":{"type":"integer"},"to":{"type":"integer"},"bucket_seconds":{"type":"integer","minimum":1},"is_partial":{"type":"boolean"},"buckets":{"type":"array","items":{"$ref":"#/components/schemas/StatisticsBucket"}},"models":{"type":"array","items":{"$ref":"#/components/schemas/ModelStatistics"}}}};
+const schema568 = {"type":"object","required":["start","runs"],"properties":{"start":{"type":"integer"},"runs":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"duration_ms_p50":{"type":["integer","null"]},"duration_ms_p95":{"type":["integer","null"]},"first_text_ms_p50":{"type":["integer","null"]}}};
 
-function validate1443(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1469(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.start === undefined) && (missing0 = "start")) || ((data.runs === undefined) && (missing0 = "runs"))){
-validate1443.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema551.required,parentSchema:schema551,data}];
+validate1469.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema568.required,parentSchema:schema568,data}];
 return false;
 }
 else {
@@ -65575,7 +67117,7 @@ if(data.start !== undefined){
 let data0 = data.start;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1443.errors = [{instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.start.type,parentSchema:schema551.properties.start,data:data0}];
+validate1469.errors = [{instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.start.type,parentSchema:schema568.properties.start,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -65588,13 +67130,13 @@ if(data.runs !== undefined){
 let data1 = data.runs;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1443.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.runs.type,parentSchema:schema551.properties.runs,data:data1}];
+validate1469.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.runs.type,parentSchema:schema568.properties.runs,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1443.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema551.properties.runs,data:data1}];
+validate1469.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema568.properties.runs,data:data1}];
 return false;
 }
 }
@@ -65609,13 +67151,13 @@ if(data.failed !== undefined){
 let data2 = data.failed;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1443.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.failed.type,parentSchema:schema551.properties.failed,data:data2}];
+validate1469.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.failed.type,parentSchema:schema568.properties.failed,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1443.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema551.properties.failed,data:data2}];
+validate1469.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema568.properties.failed,data:data2}];
 return false;
 }
 }
@@ -65630,13 +67172,13 @@ if(data.input_tokens !== undefined){
 let data3 = data.input_tokens;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1443.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.input_tokens.type,parentSchema:schema551.properties.input_tokens,data:data3}];
+validate1469.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.input_tokens.type,parentSchema:schema568.properties.input_tokens,data:data3}];
 return false;
 }
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate1443.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema551.properties.input_tokens,data:data3}];
+validate1469.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema568.properties.input_tokens,data:data3}];
 return false;
 }
 }
@@ -65651,13 +67193,13 @@ if(data.output_tokens !== undefined){
 let data4 = data.output_tokens;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1443.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.output_tokens.type,parentSchema:schema551.properties.output_tokens,data:data4}];
+validate1469.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.output_tokens.type,parentSchema:schema568.properties.output_tokens,data:data4}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1443.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema551.properties.output_tokens,data:data4}];
+validate1469.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema568.properties.output_tokens,data:data4}];
 return false;
 }
 }
@@ -65672,7 +67214,7 @@ if(data.duration_ms_p50 !== undefined){
 let data5 = data.duration_ms_p50;
 const _errs11 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1443.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema551.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema551.properties.duration_ms_p50.type,parentSchema:schema551.properties.duration_ms_p50,data:data5}];
+validate1469.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema568.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema568.properties.duration_ms_p50.type,parentSchema:schema568.properties.duration_ms_p50,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -65685,7 +67227,7 @@ if(data.duration_ms_p95 !== undefined){
 let data6 = data.duration_ms_p95;
 const _errs13 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1443.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema551.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema551.properties.duration_ms_p95.type,parentSchema:schema551.properties.duration_ms_p95,data:data6}];
+validate1469.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema568.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema568.properties.duration_ms_p95.type,parentSchema:schema568.properties.duration_ms_p95,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -65698,7 +67240,7 @@ if(data.first_text_ms_p50 !== undefined){
 let data7 = data.first_text_ms_p50;
 const _errs15 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1443.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema551.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema551.properties.first_text_ms_p50.type,parentSchema:schema551.properties.first_text_ms_p50,data:data7}];
+validate1469.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema568.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema568.properties.first_text_ms_p50.type,parentSchema:schema568.properties.first_text_ms_p50,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -65716,24 +67258,24 @@ var valid0 = true;
 }
 }
 else {
-validate1443.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema551.type,parentSchema:schema551,data}];
+validate1469.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema568.type,parentSchema:schema568,data}];
 return false;
 }
 }
-validate1443.errors = vErrors;
+validate1469.errors = vErrors;
 return errors === 0;
 }
 
-const schema552 = {"type":"object","required":["model","runs"],"properties":{"model":{"type":"string"},"runs":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"price":{"anyOf":[{"$ref":"#/components/schemas/Price"},{"type":"null"}]},"duration_ms_p50":{"type":["integer","null"]},"duration_ms_p95":{"type":["integer","null"]},"first_text_ms_p50":{"type":["integer","null"]}}};
+const schema569 = {"type":"object","required":["model","runs"],"properties":{"model":{"type":"string"},"runs":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"price":{"anyOf":[{"$ref":"#/components/schemas/Price"},{"type":"null"}]},"duration_ms_p50":{"type":["integer","null"]},"duration_ms_p95":{"type":["integer","null"]},"first_text_ms_p50":{"type":["integer","null"]}}};
 
-function validate1445(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1471(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.model === undefined) && (missing0 = "model")) || ((data.runs === undefined) && (missing0 = "runs"))){
-validate1445.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema552.required,parentSchema:schema552,data}];
+validate1471.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema569.required,parentSchema:schema569,data}];
 return false;
 }
 else {
@@ -65741,7 +67283,7 @@ if(data.model !== undefined){
 let data0 = data.model;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1445.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema552.properties.model.type,parentSchema:schema552.properties.model,data:data0}];
+validate1471.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema569.properties.model.type,parentSchema:schema569.properties.model,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -65754,13 +67296,13 @@ if(data.runs !== undefined){
 let data1 = data.runs;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1445.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema552.properties.runs.type,parentSchema:schema552.properties.runs,data:data1}];
+validate1471.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema569.properties.runs.type,parentSchema:schema569.properties.runs,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1445.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema552.properties.runs,data:data1}];
+validate1471.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema569.properties.runs,data:data1}];
 return false;
 }
 }
@@ -65775,13 +67317,13 @@ if(data.failed !== undefined){
 let data2 = data.failed;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1445.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema552.properties.failed.type,parentSchema:schema552.properties.failed,data:data2}];
+validate1471.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema569.properties.failed.type,parentSchema:schema569.properties.failed,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1445.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema552.properties.failed,data:data2}];
+validate1471.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema569.properties.failed,data:data2}];
 return false;
 }
 }
@@ -65796,13 +67338,13 @@ if(data.input_tokens !== undefined){
 let data3 = data.input_tokens;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1445.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema552.properties.input_tokens.type,parentSchema:schema552.properties.input_tokens,data:data3}];
+validate1471.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema569.properties.input_tokens.type,parentSchema:schema569.properties.input_tokens,data:data3}];
 return false;
 }
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate1445.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema552.properties.input_tokens,data:data3}];
+validate1471.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema569.properties.input_tokens,data:data3}];
 return false;
 }
 }
@@ -65817,13 +67359,13 @@ if(data.output_tokens !== undefined){
 let data4 = data.output_tokens;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1445.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema552.properties.output_tokens.type,parentSchema:schema552.properties.output_tokens,data:data4}];
+validate1471.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema569.properties.output_tokens.type,parentSchema:schema569.properties.output_tokens,data:data4}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1445.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema552.properties.output_tokens,data:data4}];
+validate1471.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema569.properties.output_tokens,data:data4}];
 return false;
 }
 }
@@ -65840,8 +67382,8 @@ const _errs11 = errors;
 const _errs12 = errors;
 let valid1 = false;
 const _errs13 = errors;
-if(!(validate1425(data5, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
-vErrors = vErrors === null ? validate1425.errors : vErrors.concat(validate1425.errors);
+if(!(validate1451(data5, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
+vErrors = vErrors === null ? validate1451.errors : vErrors.concat(validate1451.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs13 === errors;
@@ -65849,7 +67391,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs14 = errors;
 if(data5 !== null){
-const err0 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema552.properties.price.anyOf[1].type,parentSchema:schema552.properties.price.anyOf[1],data:data5};
+const err0 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema569.properties.price.anyOf[1].type,parentSchema:schema569.properties.price.anyOf[1],data:data5};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -65862,7 +67404,7 @@ var _valid0 = _errs14 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema552.properties.price.anyOf,parentSchema:schema552.properties.price,data:data5};
+const err1 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema569.properties.price.anyOf,parentSchema:schema569.properties.price,data:data5};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -65870,7 +67412,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1445.errors = vErrors;
+validate1471.errors = vErrors;
 return false;
 }
 else {
@@ -65894,7 +67436,7 @@ if(data.duration_ms_p50 !== undefined){
 let data6 = data.duration_ms_p50;
 const _errs16 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1445.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema552.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema552.properties.duration_ms_p50.type,parentSchema:schema552.properties.duration_ms_p50,data:data6}];
+validate1471.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema569.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema569.properties.duration_ms_p50.type,parentSchema:schema569.properties.duration_ms_p50,data:data6}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -65907,7 +67449,7 @@ if(data.duration_ms_p95 !== undefined){
 let data7 = data.duration_ms_p95;
 const _errs18 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1445.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema552.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema552.properties.duration_ms_p95.type,parentSchema:schema552.properties.duration_ms_p95,data:data7}];
+validate1471.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema569.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema569.properties.duration_ms_p95.type,parentSchema:schema569.properties.duration_ms_p95,data:data7}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -65920,7 +67462,7 @@ if(data.first_text_ms_p50 !== undefined){
 let data8 = data.first_text_ms_p50;
 const _errs20 = errors;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1445.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema552.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema552.properties.first_text_ms_p50.type,parentSchema:schema552.properties.first_text_ms_p50,data:data8}];
+validate1471.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema569.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema569.properties.first_text_ms_p50.type,parentSchema:schema569.properties.first_text_ms_p50,data:data8}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -65939,23 +67481,23 @@ var valid0 = true;
 }
 }
 else {
-validate1445.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema552.type,parentSchema:schema552,data}];
+validate1471.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema569.type,parentSchema:schema569,data}];
 return false;
 }
 }
-validate1445.errors = vErrors;
+validate1471.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1441(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1467(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.buckets === undefined) && (missing0 = "buckets")){
-validate1441.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema550.required,parentSchema:schema550,data}];
+validate1467.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema567.required,parentSchema:schema567,data}];
 return false;
 }
 else {
@@ -65965,7 +67507,7 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(Array.isArray(data0)){
 if(data0.length > 20){
-validate1441.errors = [{instancePath:instancePath+"/refused",schemaPath:"#/properties/refused/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema550.properties.refused,data:data0}];
+validate1467.errors = [{instancePath:instancePath+"/refused",schemaPath:"#/properties/refused/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema567.properties.refused,data:data0}];
 return false;
 }
 else {
@@ -65973,8 +67515,8 @@ var valid1 = true;
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
 const _errs3 = errors;
-if(!(validate1439(data0[i0], {instancePath:instancePath+"/refused/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1439.errors : vErrors.concat(validate1439.errors);
+if(!(validate1465(data0[i0], {instancePath:instancePath+"/refused/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1465.errors : vErrors.concat(validate1465.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs3 === errors;
@@ -65985,7 +67527,7 @@ break;
 }
 }
 else {
-validate1441.errors = [{instancePath:instancePath+"/refused",schemaPath:"#/properties/refused/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema550.properties.refused.type,parentSchema:schema550.properties.refused,data:data0}];
+validate1467.errors = [{instancePath:instancePath+"/refused",schemaPath:"#/properties/refused/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema567.properties.refused.type,parentSchema:schema567.properties.refused,data:data0}];
 return false;
 }
 }
@@ -65999,11 +67541,11 @@ if(data.object !== undefined){
 let data2 = data.object;
 const _errs4 = errors;
 if(typeof data2 !== "string"){
-validate1441.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema550.properties.object.type,parentSchema:schema550.properties.object,data:data2}];
+validate1467.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema567.properties.object.type,parentSchema:schema567.properties.object,data:data2}];
 return false;
 }
 if("response.statistics" !== data2){
-validate1441.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.statistics"},message:"must be equal to constant",schema:"response.statistics",parentSchema:schema550.properties.object,data:data2}];
+validate1467.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.statistics"},message:"must be equal to constant",schema:"response.statistics",parentSchema:schema567.properties.object,data:data2}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -66016,7 +67558,7 @@ if(data.from !== undefined){
 let data3 = data.from;
 const _errs6 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1441.errors = [{instancePath:instancePath+"/from",schemaPath:"#/properties/from/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema550.properties.from.type,parentSchema:schema550.properties.from,data:data3}];
+validate1467.errors = [{instancePath:instancePath+"/from",schemaPath:"#/properties/from/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema567.properties.from.type,parentSchema:schema567.properties.from,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -66029,7 +67571,7 @@ if(data.to !== undefined){
 let data4 = data.to;
 const _errs8 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1441.errors = [{instancePath:instancePath+"/to",schemaPath:"#/properties/to/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema550.properties.to.type,parentSchema:schema550.properties.to,data:data4}];
+validate1467.errors = [{instancePath:instancePath+"/to",schemaPath:"#/properties/to/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema567.properties.to.type,parentSchema:schema567.properties.to,data:data4}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -66042,13 +67584,13 @@ if(data.bucket_seconds !== undefined){
 let data5 = data.bucket_seconds;
 const _errs10 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate1441.errors = [{instancePath:instancePath+"/bucket_seconds",schemaPath:"#/properties/bucket_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema550.properties.bucket_seconds.type,parentSchema:schema550.properties.bucket_seconds,data:data5}];
+validate1467.errors = [{instancePath:instancePath+"/bucket_seconds",schemaPath:"#/properties/bucket_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema567.properties.bucket_seconds.type,parentSchema:schema567.properties.bucket_seconds,data:data5}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 < 1 || isNaN(data5)){
-validate1441.errors = [{instancePath:instancePath+"/bucket_seconds",schemaPath:"#/properties/bucket_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema550.properties.bucket_seconds,data:data5}];
+validate1467.errors = [{instancePath:instancePath+"/bucket_seconds",schemaPath:"#/properties/bucket_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema567.properties.bucket_seconds,data:data5}];
 return false;
 }
 }
@@ -66063,7 +67605,7 @@ if(data.is_partial !== undefined){
 let data6 = data.is_partial;
 const _errs12 = errors;
 if(typeof data6 !== "boolean"){
-validate1441.errors = [{instancePath:instancePath+"/is_partial",schemaPath:"#/properties/is_partial/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema550.properties.is_partial.type,parentSchema:schema550.properties.is_partial,data:data6}];
+validate1467.errors = [{instancePath:instancePath+"/is_partial",schemaPath:"#/properties/is_partial/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema567.properties.is_partial.type,parentSchema:schema567.properties.is_partial,data:data6}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -66081,8 +67623,8 @@ var valid2 = true;
 const len1 = data7.length;
 for(let i1=0; i1<len1; i1++){
 const _errs16 = errors;
-if(!(validate1443(data7[i1], {instancePath:instancePath+"/buckets/" + i1,parentData:data7,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate1443.errors : vErrors.concat(validate1443.errors);
+if(!(validate1469(data7[i1], {instancePath:instancePath+"/buckets/" + i1,parentData:data7,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate1469.errors : vErrors.concat(validate1469.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs16 === errors;
@@ -66092,7 +67634,7 @@ break;
 }
 }
 else {
-validate1441.errors = [{instancePath:instancePath+"/buckets",schemaPath:"#/properties/buckets/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema550.properties.buckets.type,parentSchema:schema550.properties.buckets,data:data7}];
+validate1467.errors = [{instancePath:instancePath+"/buckets",schemaPath:"#/properties/buckets/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema567.properties.buckets.type,parentSchema:schema567.properties.buckets,data:data7}];
 return false;
 }
 }
@@ -66111,8 +67653,8 @@ var valid3 = true;
 const len2 = data9.length;
 for(let i2=0; i2<len2; i2++){
 const _errs19 = errors;
-if(!(validate1445(data9[i2], {instancePath:instancePath+"/models/" + i2,parentData:data9,parentDataProperty:i2,rootData}))){
-vErrors = vErrors === null ? validate1445.errors : vErrors.concat(validate1445.errors);
+if(!(validate1471(data9[i2], {instancePath:instancePath+"/models/" + i2,parentData:data9,parentDataProperty:i2,rootData}))){
+vErrors = vErrors === null ? validate1471.errors : vErrors.concat(validate1471.errors);
 errors = vErrors.length;
 }
 var valid3 = _errs19 === errors;
@@ -66122,7 +67664,7 @@ break;
 }
 }
 else {
-validate1441.errors = [{instancePath:instancePath+"/models",schemaPath:"#/properties/models/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema550.properties.models.type,parentSchema:schema550.properties.models,data:data9}];
+validate1467.errors = [{instancePath:instancePath+"/models",schemaPath:"#/properties/models/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema567.properties.models.type,parentSchema:schema567.properties.models,data:data9}];
 return false;
 }
 }
@@ -66141,24 +67683,24 @@ var valid0 = true;
 }
 }
 else {
-validate1441.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema550.type,parentSchema:schema550,data}];
+validate1467.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema567.type,parentSchema:schema567,data}];
 return false;
 }
 }
-validate1441.errors = vErrors;
+validate1467.errors = vErrors;
 return errors === 0;
 }
 
-export const readStatisticsBucket = validate1448;
+export const readStatisticsBucket = validate1474;
 
-function validate1448(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1474(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.start === undefined) && (missing0 = "start")) || ((data.runs === undefined) && (missing0 = "runs"))){
-validate1448.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema551.required,parentSchema:schema551,data}];
+validate1474.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema568.required,parentSchema:schema568,data}];
 return false;
 }
 else {
@@ -66166,7 +67708,7 @@ if(data.start !== undefined){
 let data0 = data.start;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1448.errors = [{instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.start.type,parentSchema:schema551.properties.start,data:data0}];
+validate1474.errors = [{instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.start.type,parentSchema:schema568.properties.start,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -66179,13 +67721,13 @@ if(data.runs !== undefined){
 let data1 = data.runs;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1448.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.runs.type,parentSchema:schema551.properties.runs,data:data1}];
+validate1474.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.runs.type,parentSchema:schema568.properties.runs,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1448.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema551.properties.runs,data:data1}];
+validate1474.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema568.properties.runs,data:data1}];
 return false;
 }
 }
@@ -66200,13 +67742,13 @@ if(data.failed !== undefined){
 let data2 = data.failed;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1448.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.failed.type,parentSchema:schema551.properties.failed,data:data2}];
+validate1474.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.failed.type,parentSchema:schema568.properties.failed,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1448.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema551.properties.failed,data:data2}];
+validate1474.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema568.properties.failed,data:data2}];
 return false;
 }
 }
@@ -66221,13 +67763,13 @@ if(data.input_tokens !== undefined){
 let data3 = data.input_tokens;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1448.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.input_tokens.type,parentSchema:schema551.properties.input_tokens,data:data3}];
+validate1474.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.input_tokens.type,parentSchema:schema568.properties.input_tokens,data:data3}];
 return false;
 }
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate1448.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema551.properties.input_tokens,data:data3}];
+validate1474.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema568.properties.input_tokens,data:data3}];
 return false;
 }
 }
@@ -66242,13 +67784,13 @@ if(data.output_tokens !== undefined){
 let data4 = data.output_tokens;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1448.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema551.properties.output_tokens.type,parentSchema:schema551.properties.output_tokens,data:data4}];
+validate1474.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema568.properties.output_tokens.type,parentSchema:schema568.properties.output_tokens,data:data4}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1448.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema551.properties.output_tokens,data:data4}];
+validate1474.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema568.properties.output_tokens,data:data4}];
 return false;
 }
 }
@@ -66263,7 +67805,7 @@ if(data.duration_ms_p50 !== undefined){
 let data5 = data.duration_ms_p50;
 const _errs11 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1448.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema551.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema551.properties.duration_ms_p50.type,parentSchema:schema551.properties.duration_ms_p50,data:data5}];
+validate1474.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema568.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema568.properties.duration_ms_p50.type,parentSchema:schema568.properties.duration_ms_p50,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -66276,7 +67818,7 @@ if(data.duration_ms_p95 !== undefined){
 let data6 = data.duration_ms_p95;
 const _errs13 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1448.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema551.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema551.properties.duration_ms_p95.type,parentSchema:schema551.properties.duration_ms_p95,data:data6}];
+validate1474.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema568.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema568.properties.duration_ms_p95.type,parentSchema:schema568.properties.duration_ms_p95,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -66289,7 +67831,7 @@ if(data.first_text_ms_p50 !== undefined){
 let data7 = data.first_text_ms_p50;
 const _errs15 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1448.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema551.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema551.properties.first_text_ms_p50.type,parentSchema:schema551.properties.first_text_ms_p50,data:data7}];
+validate1474.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema568.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema568.properties.first_text_ms_p50.type,parentSchema:schema568.properties.first_text_ms_p50,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -66307,24 +67849,24 @@ var valid0 = true;
 }
 }
 else {
-validate1448.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema551.type,parentSchema:schema551,data}];
+validate1474.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema568.type,parentSchema:schema568,data}];
 return false;
 }
 }
-validate1448.errors = vErrors;
+validate1474.errors = vErrors;
 return errors === 0;
 }
 
-export const readModelStatistics = validate1449;
+export const readModelStatistics = validate1475;
 
-function validate1449(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1475(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.model === undefined) && (missing0 = "model")) || ((data.runs === undefined) && (missing0 = "runs"))){
-validate1449.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema552.required,parentSchema:schema552,data}];
+validate1475.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema569.required,parentSchema:schema569,data}];
 return false;
 }
 else {
@@ -66332,7 +67874,7 @@ if(data.model !== undefined){
 let data0 = data.model;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1449.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema552.properties.model.type,parentSchema:schema552.properties.model,data:data0}];
+validate1475.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema569.properties.model.type,parentSchema:schema569.properties.model,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -66345,13 +67887,13 @@ if(data.runs !== undefined){
 let data1 = data.runs;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1449.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema552.properties.runs.type,parentSchema:schema552.properties.runs,data:data1}];
+validate1475.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema569.properties.runs.type,parentSchema:schema569.properties.runs,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1449.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema552.properties.runs,data:data1}];
+validate1475.errors = [{instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema569.properties.runs,data:data1}];
 return false;
 }
 }
@@ -66366,13 +67908,13 @@ if(data.failed !== undefined){
 let data2 = data.failed;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1449.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema552.properties.failed.type,parentSchema:schema552.properties.failed,data:data2}];
+validate1475.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema569.properties.failed.type,parentSchema:schema569.properties.failed,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1449.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema552.properties.failed,data:data2}];
+validate1475.errors = [{instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema569.properties.failed,data:data2}];
 return false;
 }
 }
@@ -66387,13 +67929,13 @@ if(data.input_tokens !== undefined){
 let data3 = data.input_tokens;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1449.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema552.properties.input_tokens.type,parentSchema:schema552.properties.input_tokens,data:data3}];
+validate1475.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema569.properties.input_tokens.type,parentSchema:schema569.properties.input_tokens,data:data3}];
 return false;
 }
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate1449.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema552.properties.input_tokens,data:data3}];
+validate1475.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema569.properties.input_tokens,data:data3}];
 return false;
 }
 }
@@ -66408,13 +67950,13 @@ if(data.output_tokens !== undefined){
 let data4 = data.output_tokens;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1449.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema552.properties.output_tokens.type,parentSchema:schema552.properties.output_tokens,data:data4}];
+validate1475.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema569.properties.output_tokens.type,parentSchema:schema569.properties.output_tokens,data:data4}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1449.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema552.properties.output_tokens,data:data4}];
+validate1475.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema569.properties.output_tokens,data:data4}];
 return false;
 }
 }
@@ -66431,8 +67973,8 @@ const _errs11 = errors;
 const _errs12 = errors;
 let valid1 = false;
 const _errs13 = errors;
-if(!(validate1425(data5, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
-vErrors = vErrors === null ? validate1425.errors : vErrors.concat(validate1425.errors);
+if(!(validate1451(data5, {instancePath:instancePath+"/price",parentData:data,parentDataProperty:"price",rootData}))){
+vErrors = vErrors === null ? validate1451.errors : vErrors.concat(validate1451.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs13 === errors;
@@ -66440,7 +67982,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs14 = errors;
 if(data5 !== null){
-const err0 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema552.properties.price.anyOf[1].type,parentSchema:schema552.properties.price.anyOf[1],data:data5};
+const err0 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema569.properties.price.anyOf[1].type,parentSchema:schema569.properties.price.anyOf[1],data:data5};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -66453,7 +67995,7 @@ var _valid0 = _errs14 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema552.properties.price.anyOf,parentSchema:schema552.properties.price,data:data5};
+const err1 = {instancePath:instancePath+"/price",schemaPath:"#/properties/price/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema569.properties.price.anyOf,parentSchema:schema569.properties.price,data:data5};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -66461,7 +68003,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1449.errors = vErrors;
+validate1475.errors = vErrors;
 return false;
 }
 else {
@@ -66485,7 +68027,7 @@ if(data.duration_ms_p50 !== undefined){
 let data6 = data.duration_ms_p50;
 const _errs16 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1449.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema552.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema552.properties.duration_ms_p50.type,parentSchema:schema552.properties.duration_ms_p50,data:data6}];
+validate1475.errors = [{instancePath:instancePath+"/duration_ms_p50",schemaPath:"#/properties/duration_ms_p50/type",keyword:"type",params:{type: schema569.properties.duration_ms_p50.type},message:"must be integer,null",schema:schema569.properties.duration_ms_p50.type,parentSchema:schema569.properties.duration_ms_p50,data:data6}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -66498,7 +68040,7 @@ if(data.duration_ms_p95 !== undefined){
 let data7 = data.duration_ms_p95;
 const _errs18 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1449.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema552.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema552.properties.duration_ms_p95.type,parentSchema:schema552.properties.duration_ms_p95,data:data7}];
+validate1475.errors = [{instancePath:instancePath+"/duration_ms_p95",schemaPath:"#/properties/duration_ms_p95/type",keyword:"type",params:{type: schema569.properties.duration_ms_p95.type},message:"must be integer,null",schema:schema569.properties.duration_ms_p95.type,parentSchema:schema569.properties.duration_ms_p95,data:data7}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -66511,7 +68053,7 @@ if(data.first_text_ms_p50 !== undefined){
 let data8 = data.first_text_ms_p50;
 const _errs20 = errors;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1449.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema552.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema552.properties.first_text_ms_p50.type,parentSchema:schema552.properties.first_text_ms_p50,data:data8}];
+validate1475.errors = [{instancePath:instancePath+"/first_text_ms_p50",schemaPath:"#/properties/first_text_ms_p50/type",keyword:"type",params:{type: schema569.properties.first_text_ms_p50.type},message:"must be integer,null",schema:schema569.properties.first_text_ms_p50.type,parentSchema:schema569.properties.first_text_ms_p50,data:data8}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -66530,25 +68072,25 @@ var valid0 = true;
 }
 }
 else {
-validate1449.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema552.type,parentSchema:schema552,data}];
+validate1475.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema569.type,parentSchema:schema569,data}];
 return false;
 }
 }
-validate1449.errors = vErrors;
+validate1475.errors = vErrors;
 return errors === 0;
 }
 
-export const readTimelineEvent = validate1451;
-const schema555 = {"type":"object","required":["sequence_number","type"],"properties":{"sequence_number":{"type":"integer","minimum":0},"type":{"type":"string"},"at_ms":{"type":["integer","null"],"minimum":0},"item_id":{"type":["string","null"]},"output_index":{"type":["integer","null"],"minimum":0}}};
+export const readTimelineEvent = validate1477;
+const schema572 = {"type":"object","required":["sequence_number","type"],"properties":{"sequence_number":{"type":"integer","minimum":0},"type":{"type":"string"},"at_ms":{"type":["integer","null"],"minimum":0},"item_id":{"type":["string","null"]},"output_index":{"type":["integer","null"],"minimum":0}}};
 
-function validate1451(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1477(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.sequence_number === undefined) && (missing0 = "sequence_number")) || ((data.type === undefined) && (missing0 = "type"))){
-validate1451.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema555.required,parentSchema:schema555,data}];
+validate1477.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema572.required,parentSchema:schema572,data}];
 return false;
 }
 else {
@@ -66556,13 +68098,13 @@ if(data.sequence_number !== undefined){
 let data0 = data.sequence_number;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1451.errors = [{instancePath:instancePath+"/sequence_number",schemaPath:"#/properties/sequence_number/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema555.properties.sequence_number.type,parentSchema:schema555.properties.sequence_number,data:data0}];
+validate1477.errors = [{instancePath:instancePath+"/sequence_number",schemaPath:"#/properties/sequence_number/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema572.properties.sequence_number.type,parentSchema:schema572.properties.sequence_number,data:data0}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate1451.errors = [{instancePath:instancePath+"/sequence_number",schemaPath:"#/properties/sequence_number/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema555.properties.sequence_number,data:data0}];
+validate1477.errors = [{instancePath:instancePath+"/sequence_number",schemaPath:"#/properties/sequence_number/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema572.properties.sequence_number,data:data0}];
 return false;
 }
 }
@@ -66577,7 +68119,7 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1451.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema555.properties.type.type,parentSchema:schema555.properties.type,data:data1}];
+validate1477.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema572.properties.type.type,parentSchema:schema572.properties.type,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -66590,13 +68132,13 @@ if(data.at_ms !== undefined){
 let data2 = data.at_ms;
 const _errs5 = errors;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate1451.errors = [{instancePath:instancePath+"/at_ms",schemaPath:"#/properties/at_ms/type",keyword:"type",params:{type: schema555.properties.at_ms.type},message:"must be integer,null",schema:schema555.properties.at_ms.type,parentSchema:schema555.properties.at_ms,data:data2}];
+validate1477.errors = [{instancePath:instancePath+"/at_ms",schemaPath:"#/properties/at_ms/type",keyword:"type",params:{type: schema572.properties.at_ms.type},message:"must be integer,null",schema:schema572.properties.at_ms.type,parentSchema:schema572.properties.at_ms,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1451.errors = [{instancePath:instancePath+"/at_ms",schemaPath:"#/properties/at_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema555.properties.at_ms,data:data2}];
+validate1477.errors = [{instancePath:instancePath+"/at_ms",schemaPath:"#/properties/at_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema572.properties.at_ms,data:data2}];
 return false;
 }
 }
@@ -66611,7 +68153,7 @@ if(data.item_id !== undefined){
 let data3 = data.item_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1451.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: schema555.properties.item_id.type},message:"must be string,null",schema:schema555.properties.item_id.type,parentSchema:schema555.properties.item_id,data:data3}];
+validate1477.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: schema572.properties.item_id.type},message:"must be string,null",schema:schema572.properties.item_id.type,parentSchema:schema572.properties.item_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -66624,13 +68166,13 @@ if(data.output_index !== undefined){
 let data4 = data.output_index;
 const _errs9 = errors;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
-validate1451.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: schema555.properties.output_index.type},message:"must be integer,null",schema:schema555.properties.output_index.type,parentSchema:schema555.properties.output_index,data:data4}];
+validate1477.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: schema572.properties.output_index.type},message:"must be integer,null",schema:schema572.properties.output_index.type,parentSchema:schema572.properties.output_index,data:data4}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1451.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema555.properties.output_index,data:data4}];
+validate1477.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema572.properties.output_index,data:data4}];
 return false;
 }
 }
@@ -66647,25 +68189,25 @@ var valid0 = true;
 }
 }
 else {
-validate1451.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema555.type,parentSchema:schema555,data}];
+validate1477.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema572.type,parentSchema:schema572,data}];
 return false;
 }
 }
-validate1451.errors = vErrors;
+validate1477.errors = vErrors;
 return errors === 0;
 }
 
-export const readResponseTimeline = validate1452;
-const schema556 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/TimelineEvent"}},"has_more":{"type":"boolean"}}};
+export const readResponseTimeline = validate1478;
+const schema573 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/TimelineEvent"}},"has_more":{"type":"boolean"}}};
 
-function validate1452(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1478(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate1452.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema556.required,parentSchema:schema556,data}];
+validate1478.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema573.required,parentSchema:schema573,data}];
 return false;
 }
 else {
@@ -66673,11 +68215,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1452.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema556.properties.object.type,parentSchema:schema556.properties.object,data:data0}];
+validate1478.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema573.properties.object.type,parentSchema:schema573.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1452.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema556.properties.object,data:data0}];
+validate1478.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema573.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -66695,8 +68237,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate1451(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1451.errors : vErrors.concat(validate1451.errors);
+if(!(validate1477(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1477.errors : vErrors.concat(validate1477.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -66706,7 +68248,7 @@ break;
 }
 }
 else {
-validate1452.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema556.properties.data.type,parentSchema:schema556.properties.data,data:data1}];
+validate1478.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema573.properties.data.type,parentSchema:schema573.properties.data,data:data1}];
 return false;
 }
 }
@@ -66720,7 +68262,7 @@ if(data.has_more !== undefined){
 let data3 = data.has_more;
 const _errs6 = errors;
 if(typeof data3 !== "boolean"){
-validate1452.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema556.properties.has_more.type,parentSchema:schema556.properties.has_more,data:data3}];
+validate1478.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema573.properties.has_more.type,parentSchema:schema573.properties.has_more,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -66733,20 +68275,20 @@ var valid0 = true;
 }
 }
 else {
-validate1452.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema556.type,parentSchema:schema556,data}];
+validate1478.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema573.type,parentSchema:schema573,data}];
 return false;
 }
 }
-validate1452.errors = vErrors;
+validate1478.errors = vErrors;
 return errors === 0;
 }
 
-export const readResponseExchange = validate1454;
-const schema557 = {"type":"object","required":["id","kind"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchange"},"kind":{"type":"string","enum":["embeddings","mcp","model","ranks","web_search"]},"turn":{"type":["integer","null"],"minimum":1},"created_at":{"type":"integer"},"request":{"$ref":"#/components/schemas/ExchangeRequest"},"response":{"anyOf":[{"$ref":"#/components/schemas/ExchangeReply"},{"type":"null"}]},"first_byte_ms":{"type":["integer","null"],"minimum":0},"duration_ms":{"type":["integer","null"],"minimum":0},"error":{"type":["string","null"]}}};
-const schema558 = {"type":"object","required":["method","url"],"properties":{"method":{"type":"string"},"url":{"type":"string"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
-const schema559 = {"type":"object","additionalProperties":{"type":"string"}};
+export const readResponseExchange = validate1480;
+const schema574 = {"type":"object","required":["id","kind"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchange"},"kind":{"type":"string","enum":["embeddings","mcp","model","ranks","web_search"]},"turn":{"type":["integer","null"],"minimum":1},"created_at":{"type":"integer"},"request":{"$ref":"#/components/schemas/ExchangeRequest"},"response":{"anyOf":[{"$ref":"#/components/schemas/ExchangeReply"},{"type":"null"}]},"first_byte_ms":{"type":["integer","null"],"minimum":0},"duration_ms":{"type":["integer","null"],"minimum":0},"error":{"type":["string","null"]}}};
+const schema575 = {"type":"object","required":["method","url"],"properties":{"method":{"type":"string"},"url":{"type":"string"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
+const schema576 = {"type":"object","additionalProperties":{"type":"string"}};
 
-function validate1456(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1482(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -66755,7 +68297,7 @@ for(const key0 in data){
 let data0 = data[key0];
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1456.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema559.additionalProperties.type,parentSchema:schema559.additionalProperties,data:data0}];
+validate1482.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema576.additionalProperties.type,parentSchema:schema576.additionalProperties,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -66765,24 +68307,24 @@ break;
 }
 }
 else {
-validate1456.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema559.type,parentSchema:schema559,data}];
+validate1482.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema576.type,parentSchema:schema576,data}];
 return false;
 }
 }
-validate1456.errors = vErrors;
+validate1482.errors = vErrors;
 return errors === 0;
 }
 
-const schema560 = {"type":"object","required":["text"],"properties":{"encoding":{"type":"string","enum":["base64","utf-8"]},"text":{"type":"string"},"bytes":{"type":"integer","minimum":0},"is_truncated":{"type":"boolean"}}};
+const schema577 = {"type":"object","required":["text"],"properties":{"encoding":{"type":"string","enum":["base64","utf-8"]},"text":{"type":"string"},"bytes":{"type":"integer","minimum":0},"is_truncated":{"type":"boolean"}}};
 
-function validate1458(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1484(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.text === undefined) && (missing0 = "text")){
-validate1458.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema560.required,parentSchema:schema560,data}];
+validate1484.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema577.required,parentSchema:schema577,data}];
 return false;
 }
 else {
@@ -66790,11 +68332,11 @@ if(data.encoding !== undefined){
 let data0 = data.encoding;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1458.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema560.properties.encoding.type,parentSchema:schema560.properties.encoding,data:data0}];
+validate1484.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema577.properties.encoding.type,parentSchema:schema577.properties.encoding,data:data0}];
 return false;
 }
 if(!((data0 === "base64") || (data0 === "utf-8"))){
-validate1458.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema560.properties.encoding.enum},message:"must be equal to one of the allowed values",schema:schema560.properties.encoding.enum,parentSchema:schema560.properties.encoding,data:data0}];
+validate1484.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema577.properties.encoding.enum},message:"must be equal to one of the allowed values",schema:schema577.properties.encoding.enum,parentSchema:schema577.properties.encoding,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -66807,7 +68349,7 @@ if(data.text !== undefined){
 let data1 = data.text;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1458.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema560.properties.text.type,parentSchema:schema560.properties.text,data:data1}];
+validate1484.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema577.properties.text.type,parentSchema:schema577.properties.text,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -66820,13 +68362,13 @@ if(data.bytes !== undefined){
 let data2 = data.bytes;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1458.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema560.properties.bytes.type,parentSchema:schema560.properties.bytes,data:data2}];
+validate1484.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema577.properties.bytes.type,parentSchema:schema577.properties.bytes,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1458.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema560.properties.bytes,data:data2}];
+validate1484.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577.properties.bytes,data:data2}];
 return false;
 }
 }
@@ -66841,7 +68383,7 @@ if(data.is_truncated !== undefined){
 let data3 = data.is_truncated;
 const _errs7 = errors;
 if(typeof data3 !== "boolean"){
-validate1458.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema560.properties.is_truncated.type,parentSchema:schema560.properties.is_truncated,data:data3}];
+validate1484.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema577.properties.is_truncated.type,parentSchema:schema577.properties.is_truncated,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -66855,23 +68397,23 @@ var valid0 = true;
 }
 }
 else {
-validate1458.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema560.type,parentSchema:schema560,data}];
+validate1484.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema577.type,parentSchema:schema577,data}];
 return false;
 }
 }
-validate1458.errors = vErrors;
+validate1484.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1455(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1481(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.method === undefined) && (missing0 = "method")) || ((data.url === undefined) && (missing0 = "url"))){
-validate1455.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema558.required,parentSchema:schema558,data}];
+validate1481.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema575.required,parentSchema:schema575,data}];
 return false;
 }
 else {
@@ -66879,7 +68421,7 @@ if(data.method !== undefined){
 let data0 = data.method;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1455.errors = [{instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema558.properties.method.type,parentSchema:schema558.properties.method,data:data0}];
+validate1481.errors = [{instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema575.properties.method.type,parentSchema:schema575.properties.method,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -66892,7 +68434,7 @@ if(data.url !== undefined){
 let data1 = data.url;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1455.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema558.properties.url.type,parentSchema:schema558.properties.url,data:data1}];
+validate1481.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema575.properties.url.type,parentSchema:schema575.properties.url,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -66903,8 +68445,8 @@ var valid0 = true;
 if(valid0){
 if(data.headers !== undefined){
 const _errs5 = errors;
-if(!(validate1456(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
-vErrors = vErrors === null ? validate1456.errors : vErrors.concat(validate1456.errors);
+if(!(validate1482(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1482.errors : vErrors.concat(validate1482.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs5 === errors;
@@ -66915,8 +68457,8 @@ var valid0 = true;
 if(valid0){
 if(data.body !== undefined){
 const _errs6 = errors;
-if(!(validate1458(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
-vErrors = vErrors === null ? validate1458.errors : vErrors.concat(validate1458.errors);
+if(!(validate1484(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1484.errors : vErrors.concat(validate1484.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs6 === errors;
@@ -66930,24 +68472,24 @@ var valid0 = true;
 }
 }
 else {
-validate1455.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema558.type,parentSchema:schema558,data}];
+validate1481.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema575.type,parentSchema:schema575,data}];
 return false;
 }
 }
-validate1455.errors = vErrors;
+validate1481.errors = vErrors;
 return errors === 0;
 }
 
-const schema561 = {"type":"object","required":["status"],"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
+const schema578 = {"type":"object","required":["status"],"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/components/schemas/ExchangeHeaders"},"body":{"$ref":"#/components/schemas/ExchangeBody"}}};
 
-function validate1461(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1487(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.status === undefined) && (missing0 = "status")){
-validate1461.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema561.required,parentSchema:schema561,data}];
+validate1487.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema578.required,parentSchema:schema578,data}];
 return false;
 }
 else {
@@ -66955,7 +68497,7 @@ if(data.status !== undefined){
 let data0 = data.status;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1461.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema561.properties.status.type,parentSchema:schema561.properties.status,data:data0}];
+validate1487.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema578.properties.status.type,parentSchema:schema578.properties.status,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -66966,8 +68508,8 @@ var valid0 = true;
 if(valid0){
 if(data.headers !== undefined){
 const _errs3 = errors;
-if(!(validate1456(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
-vErrors = vErrors === null ? validate1456.errors : vErrors.concat(validate1456.errors);
+if(!(validate1482(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1482.errors : vErrors.concat(validate1482.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -66978,8 +68520,8 @@ var valid0 = true;
 if(valid0){
 if(data.body !== undefined){
 const _errs4 = errors;
-if(!(validate1458(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
-vErrors = vErrors === null ? validate1458.errors : vErrors.concat(validate1458.errors);
+if(!(validate1484(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1484.errors : vErrors.concat(validate1484.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -66992,23 +68534,23 @@ var valid0 = true;
 }
 }
 else {
-validate1461.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema561.type,parentSchema:schema561,data}];
+validate1487.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema578.type,parentSchema:schema578,data}];
 return false;
 }
 }
-validate1461.errors = vErrors;
+validate1487.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1454(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1480(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.id === undefined) && (missing0 = "id")) || ((data.kind === undefined) && (missing0 = "kind"))){
-validate1454.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema557.required,parentSchema:schema557,data}];
+validate1480.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema574.required,parentSchema:schema574,data}];
 return false;
 }
 else {
@@ -67016,7 +68558,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1454.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema557.properties.id.type,parentSchema:schema557.properties.id,data:data0}];
+validate1480.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema574.properties.id.type,parentSchema:schema574.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -67029,11 +68571,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1454.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema557.properties.object.type,parentSchema:schema557.properties.object,data:data1}];
+validate1480.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema574.properties.object.type,parentSchema:schema574.properties.object,data:data1}];
 return false;
 }
 if("response.exchange" !== data1){
-validate1454.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchange"},message:"must be equal to constant",schema:"response.exchange",parentSchema:schema557.properties.object,data:data1}];
+validate1480.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchange"},message:"must be equal to constant",schema:"response.exchange",parentSchema:schema574.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -67046,11 +68588,11 @@ if(data.kind !== undefined){
 let data2 = data.kind;
 const _errs5 = errors;
 if(typeof data2 !== "string"){
-validate1454.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema557.properties.kind.type,parentSchema:schema557.properties.kind,data:data2}];
+validate1480.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema574.properties.kind.type,parentSchema:schema574.properties.kind,data:data2}];
 return false;
 }
 if(!(((((data2 === "embeddings") || (data2 === "mcp")) || (data2 === "model")) || (data2 === "ranks")) || (data2 === "web_search"))){
-validate1454.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema557.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema557.properties.kind.enum,parentSchema:schema557.properties.kind,data:data2}];
+validate1480.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema574.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema574.properties.kind.enum,parentSchema:schema574.properties.kind,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -67063,13 +68605,13 @@ if(data.turn !== undefined){
 let data3 = data.turn;
 const _errs7 = errors;
 if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (data3 !== null)){
-validate1454.errors = [{instancePath:instancePath+"/turn",schemaPath:"#/properties/turn/type",keyword:"type",params:{type: schema557.properties.turn.type},message:"must be integer,null",schema:schema557.properties.turn.type,parentSchema:schema557.properties.turn,data:data3}];
+validate1480.errors = [{instancePath:instancePath+"/turn",schemaPath:"#/properties/turn/type",keyword:"type",params:{type: schema574.properties.turn.type},message:"must be integer,null",schema:schema574.properties.turn.type,parentSchema:schema574.properties.turn,data:data3}];
 return false;
 }
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 1 || isNaN(data3)){
-validate1454.errors = [{instancePath:instancePath+"/turn",schemaPath:"#/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema557.properties.turn,data:data3}];
+validate1480.errors = [{instancePath:instancePath+"/turn",schemaPath:"#/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema574.properties.turn,data:data3}];
 return false;
 }
 }
@@ -67084,7 +68626,7 @@ if(data.created_at !== undefined){
 let data4 = data.created_at;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1454.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema557.properties.created_at.type,parentSchema:schema557.properties.created_at,data:data4}];
+validate1480.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema574.properties.created_at.type,parentSchema:schema574.properties.created_at,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -67095,8 +68637,8 @@ var valid0 = true;
 if(valid0){
 if(data.request !== undefined){
 const _errs11 = errors;
-if(!(validate1455(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
-vErrors = vErrors === null ? validate1455.errors : vErrors.concat(validate1455.errors);
+if(!(validate1481(data.request, {instancePath:instancePath+"/request",parentData:data,parentDataProperty:"request",rootData}))){
+vErrors = vErrors === null ? validate1481.errors : vErrors.concat(validate1481.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs11 === errors;
@@ -67111,8 +68653,8 @@ const _errs12 = errors;
 const _errs13 = errors;
 let valid1 = false;
 const _errs14 = errors;
-if(!(validate1461(data6, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
-vErrors = vErrors === null ? validate1461.errors : vErrors.concat(validate1461.errors);
+if(!(validate1487(data6, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData}))){
+vErrors = vErrors === null ? validate1487.errors : vErrors.concat(validate1487.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs14 === errors;
@@ -67120,7 +68662,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs15 = errors;
 if(data6 !== null){
-const err0 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema557.properties.response.anyOf[1].type,parentSchema:schema557.properties.response.anyOf[1],data:data6};
+const err0 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema574.properties.response.anyOf[1].type,parentSchema:schema574.properties.response.anyOf[1],data:data6};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -67133,7 +68675,7 @@ var _valid0 = _errs15 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema557.properties.response.anyOf,parentSchema:schema557.properties.response,data:data6};
+const err1 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema574.properties.response.anyOf,parentSchema:schema574.properties.response,data:data6};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -67141,7 +68683,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1454.errors = vErrors;
+validate1480.errors = vErrors;
 return false;
 }
 else {
@@ -67165,13 +68707,13 @@ if(data.first_byte_ms !== undefined){
 let data7 = data.first_byte_ms;
 const _errs17 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1454.errors = [{instancePath:instancePath+"/first_byte_ms",schemaPath:"#/properties/first_byte_ms/type",keyword:"type",params:{type: schema557.properties.first_byte_ms.type},message:"must be integer,null",schema:schema557.properties.first_byte_ms.type,parentSchema:schema557.properties.first_byte_ms,data:data7}];
+validate1480.errors = [{instancePath:instancePath+"/first_byte_ms",schemaPath:"#/properties/first_byte_ms/type",keyword:"type",params:{type: schema574.properties.first_byte_ms.type},message:"must be integer,null",schema:schema574.properties.first_byte_ms.type,parentSchema:schema574.properties.first_byte_ms,data:data7}];
 return false;
 }
 if(errors === _errs17){
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 < 0 || isNaN(data7)){
-validate1454.errors = [{instancePath:instancePath+"/first_byte_ms",schemaPath:"#/properties/first_byte_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema557.properties.first_byte_ms,data:data7}];
+validate1480.errors = [{instancePath:instancePath+"/first_byte_ms",schemaPath:"#/properties/first_byte_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema574.properties.first_byte_ms,data:data7}];
 return false;
 }
 }
@@ -67186,13 +68728,13 @@ if(data.duration_ms !== undefined){
 let data8 = data.duration_ms;
 const _errs19 = errors;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1454.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema557.properties.duration_ms.type},message:"must be integer,null",schema:schema557.properties.duration_ms.type,parentSchema:schema557.properties.duration_ms,data:data8}];
+validate1480.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: schema574.properties.duration_ms.type},message:"must be integer,null",schema:schema574.properties.duration_ms.type,parentSchema:schema574.properties.duration_ms,data:data8}];
 return false;
 }
 if(errors === _errs19){
 if((typeof data8 == "number") && (isFinite(data8))){
 if(data8 < 0 || isNaN(data8)){
-validate1454.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema557.properties.duration_ms,data:data8}];
+validate1480.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema574.properties.duration_ms,data:data8}];
 return false;
 }
 }
@@ -67207,7 +68749,7 @@ if(data.error !== undefined){
 let data9 = data.error;
 const _errs21 = errors;
 if((typeof data9 !== "string") && (data9 !== null)){
-validate1454.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: schema557.properties.error.type},message:"must be string,null",schema:schema557.properties.error.type,parentSchema:schema557.properties.error,data:data9}];
+validate1480.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: schema574.properties.error.type},message:"must be string,null",schema:schema574.properties.error.type,parentSchema:schema574.properties.error,data:data9}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -67227,24 +68769,24 @@ var valid0 = true;
 }
 }
 else {
-validate1454.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema557.type,parentSchema:schema557,data}];
+validate1480.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema574.type,parentSchema:schema574,data}];
 return false;
 }
 }
-validate1454.errors = vErrors;
+validate1480.errors = vErrors;
 return errors === 0;
 }
 
-export const readExchangeRequest = validate1465;
+export const readExchangeRequest = validate1491;
 
-function validate1465(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1491(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.method === undefined) && (missing0 = "method")) || ((data.url === undefined) && (missing0 = "url"))){
-validate1465.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema558.required,parentSchema:schema558,data}];
+validate1491.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema575.required,parentSchema:schema575,data}];
 return false;
 }
 else {
@@ -67252,7 +68794,7 @@ if(data.method !== undefined){
 let data0 = data.method;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1465.errors = [{instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema558.properties.method.type,parentSchema:schema558.properties.method,data:data0}];
+validate1491.errors = [{instancePath:instancePath+"/method",schemaPath:"#/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema575.properties.method.type,parentSchema:schema575.properties.method,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -67265,7 +68807,7 @@ if(data.url !== undefined){
 let data1 = data.url;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1465.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema558.properties.url.type,parentSchema:schema558.properties.url,data:data1}];
+validate1491.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema575.properties.url.type,parentSchema:schema575.properties.url,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -67276,8 +68818,8 @@ var valid0 = true;
 if(valid0){
 if(data.headers !== undefined){
 const _errs5 = errors;
-if(!(validate1456(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
-vErrors = vErrors === null ? validate1456.errors : vErrors.concat(validate1456.errors);
+if(!(validate1482(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1482.errors : vErrors.concat(validate1482.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs5 === errors;
@@ -67288,8 +68830,8 @@ var valid0 = true;
 if(valid0){
 if(data.body !== undefined){
 const _errs6 = errors;
-if(!(validate1458(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
-vErrors = vErrors === null ? validate1458.errors : vErrors.concat(validate1458.errors);
+if(!(validate1484(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1484.errors : vErrors.concat(validate1484.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs6 === errors;
@@ -67303,24 +68845,24 @@ var valid0 = true;
 }
 }
 else {
-validate1465.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema558.type,parentSchema:schema558,data}];
+validate1491.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema575.type,parentSchema:schema575,data}];
 return false;
 }
 }
-validate1465.errors = vErrors;
+validate1491.errors = vErrors;
 return errors === 0;
 }
 
-export const readExchangeReply = validate1468;
+export const readExchangeReply = validate1494;
 
-function validate1468(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1494(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.status === undefined) && (missing0 = "status")){
-validate1468.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema561.required,parentSchema:schema561,data}];
+validate1494.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema578.required,parentSchema:schema578,data}];
 return false;
 }
 else {
@@ -67328,7 +68870,7 @@ if(data.status !== undefined){
 let data0 = data.status;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate1468.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema561.properties.status.type,parentSchema:schema561.properties.status,data:data0}];
+validate1494.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema578.properties.status.type,parentSchema:schema578.properties.status,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -67339,8 +68881,8 @@ var valid0 = true;
 if(valid0){
 if(data.headers !== undefined){
 const _errs3 = errors;
-if(!(validate1456(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
-vErrors = vErrors === null ? validate1456.errors : vErrors.concat(validate1456.errors);
+if(!(validate1482(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData}))){
+vErrors = vErrors === null ? validate1482.errors : vErrors.concat(validate1482.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -67351,8 +68893,8 @@ var valid0 = true;
 if(valid0){
 if(data.body !== undefined){
 const _errs4 = errors;
-if(!(validate1458(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
-vErrors = vErrors === null ? validate1458.errors : vErrors.concat(validate1458.errors);
+if(!(validate1484(data.body, {instancePath:instancePath+"/body",parentData:data,parentDataProperty:"body",rootData}))){
+vErrors = vErrors === null ? validate1484.errors : vErrors.concat(validate1484.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -67365,17 +68907,17 @@ var valid0 = true;
 }
 }
 else {
-validate1468.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema561.type,parentSchema:schema561,data}];
+validate1494.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema578.type,parentSchema:schema578,data}];
 return false;
 }
 }
-validate1468.errors = vErrors;
+validate1494.errors = vErrors;
 return errors === 0;
 }
 
-export const readExchangeHeaders = validate1471;
+export const readExchangeHeaders = validate1497;
 
-function validate1471(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1497(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -67384,7 +68926,7 @@ for(const key0 in data){
 let data0 = data[key0];
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1471.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema559.additionalProperties.type,parentSchema:schema559.additionalProperties,data:data0}];
+validate1497.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema576.additionalProperties.type,parentSchema:schema576.additionalProperties,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -67394,24 +68936,24 @@ break;
 }
 }
 else {
-validate1471.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema559.type,parentSchema:schema559,data}];
+validate1497.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema576.type,parentSchema:schema576,data}];
 return false;
 }
 }
-validate1471.errors = vErrors;
+validate1497.errors = vErrors;
 return errors === 0;
 }
 
-export const readExchangeBody = validate1472;
+export const readExchangeBody = validate1498;
 
-function validate1472(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1498(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.text === undefined) && (missing0 = "text")){
-validate1472.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema560.required,parentSchema:schema560,data}];
+validate1498.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema577.required,parentSchema:schema577,data}];
 return false;
 }
 else {
@@ -67419,11 +68961,11 @@ if(data.encoding !== undefined){
 let data0 = data.encoding;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1472.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema560.properties.encoding.type,parentSchema:schema560.properties.encoding,data:data0}];
+validate1498.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema577.properties.encoding.type,parentSchema:schema577.properties.encoding,data:data0}];
 return false;
 }
 if(!((data0 === "base64") || (data0 === "utf-8"))){
-validate1472.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema560.properties.encoding.enum},message:"must be equal to one of the allowed values",schema:schema560.properties.encoding.enum,parentSchema:schema560.properties.encoding,data:data0}];
+validate1498.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema577.properties.encoding.enum},message:"must be equal to one of the allowed values",schema:schema577.properties.encoding.enum,parentSchema:schema577.properties.encoding,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -67436,7 +68978,7 @@ if(data.text !== undefined){
 let data1 = data.text;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1472.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema560.properties.text.type,parentSchema:schema560.properties.text,data:data1}];
+validate1498.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema577.properties.text.type,parentSchema:schema577.properties.text,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -67449,13 +68991,13 @@ if(data.bytes !== undefined){
 let data2 = data.bytes;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1472.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema560.properties.bytes.type,parentSchema:schema560.properties.bytes,data:data2}];
+validate1498.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema577.properties.bytes.type,parentSchema:schema577.properties.bytes,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1472.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema560.properties.bytes,data:data2}];
+validate1498.errors = [{instancePath:instancePath+"/bytes",schemaPath:"#/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577.properties.bytes,data:data2}];
 return false;
 }
 }
@@ -67470,7 +69012,7 @@ if(data.is_truncated !== undefined){
 let data3 = data.is_truncated;
 const _errs7 = errors;
 if(typeof data3 !== "boolean"){
-validate1472.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema560.properties.is_truncated.type,parentSchema:schema560.properties.is_truncated,data:data3}];
+validate1498.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema577.properties.is_truncated.type,parentSchema:schema577.properties.is_truncated,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -67484,25 +69026,25 @@ var valid0 = true;
 }
 }
 else {
-validate1472.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema560.type,parentSchema:schema560,data}];
+validate1498.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema577.type,parentSchema:schema577,data}];
 return false;
 }
 }
-validate1472.errors = vErrors;
+validate1498.errors = vErrors;
 return errors === 0;
 }
 
-export const readResponseNote = validate1473;
-const schema566 = {"type":"object","required":["kind","what","why"],"properties":{"kind":{"type":"string","enum":["continued","emulated","interrupted","omitted","waited"]},"what":{"type":"string"},"why":{"type":"string"},"at":{"type":"integer"},"node":{"type":"string"}}};
+export const readResponseNote = validate1499;
+const schema583 = {"type":"object","required":["kind","what","why"],"properties":{"kind":{"type":"string","enum":["continued","emulated","interrupted","omitted","waited"]},"what":{"type":"string"},"why":{"type":"string"},"at":{"type":"integer"},"node":{"type":"string"}}};
 
-function validate1473(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1499(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.kind === undefined) && (missing0 = "kind")) || ((data.what === undefined) && (missing0 = "what"))) || ((data.why === undefined) && (missing0 = "why"))){
-validate1473.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema566.required,parentSchema:schema566,data}];
+validate1499.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema583.required,parentSchema:schema583,data}];
 return false;
 }
 else {
@@ -67510,11 +69052,11 @@ if(data.kind !== undefined){
 let data0 = data.kind;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1473.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.kind.type,parentSchema:schema566.properties.kind,data:data0}];
+validate1499.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema583.properties.kind.type,parentSchema:schema583.properties.kind,data:data0}];
 return false;
 }
 if(!(((((data0 === "continued") || (data0 === "emulated")) || (data0 === "interrupted")) || (data0 === "omitted")) || (data0 === "waited"))){
-validate1473.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema566.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema566.properties.kind.enum,parentSchema:schema566.properties.kind,data:data0}];
+validate1499.errors = [{instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema583.properties.kind.enum},message:"must be equal to one of the allowed values",schema:schema583.properties.kind.enum,parentSchema:schema583.properties.kind,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -67527,7 +69069,7 @@ if(data.what !== undefined){
 let data1 = data.what;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1473.errors = [{instancePath:instancePath+"/what",schemaPath:"#/properties/what/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.what.type,parentSchema:schema566.properties.what,data:data1}];
+validate1499.errors = [{instancePath:instancePath+"/what",schemaPath:"#/properties/what/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema583.properties.what.type,parentSchema:schema583.properties.what,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -67540,7 +69082,7 @@ if(data.why !== undefined){
 let data2 = data.why;
 const _errs5 = errors;
 if(typeof data2 !== "string"){
-validate1473.errors = [{instancePath:instancePath+"/why",schemaPath:"#/properties/why/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.why.type,parentSchema:schema566.properties.why,data:data2}];
+validate1499.errors = [{instancePath:instancePath+"/why",schemaPath:"#/properties/why/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema583.properties.why.type,parentSchema:schema583.properties.why,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -67553,7 +69095,7 @@ if(data.at !== undefined){
 let data3 = data.at;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1473.errors = [{instancePath:instancePath+"/at",schemaPath:"#/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema566.properties.at.type,parentSchema:schema566.properties.at,data:data3}];
+validate1499.errors = [{instancePath:instancePath+"/at",schemaPath:"#/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema583.properties.at.type,parentSchema:schema583.properties.at,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -67566,7 +69108,7 @@ if(data.node !== undefined){
 let data4 = data.node;
 const _errs9 = errors;
 if(typeof data4 !== "string"){
-validate1473.errors = [{instancePath:instancePath+"/node",schemaPath:"#/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema566.properties.node.type,parentSchema:schema566.properties.node,data:data4}];
+validate1499.errors = [{instancePath:instancePath+"/node",schemaPath:"#/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema583.properties.node.type,parentSchema:schema583.properties.node,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -67581,25 +69123,25 @@ var valid0 = true;
 }
 }
 else {
-validate1473.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema566.type,parentSchema:schema566,data}];
+validate1499.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema583.type,parentSchema:schema583,data}];
 return false;
 }
 }
-validate1473.errors = vErrors;
+validate1499.errors = vErrors;
 return errors === 0;
 }
 
-export const readShownToolResult = validate1474;
-const schema567 = {"type":"object","required":["item_id","text"],"properties":{"item_id":{"type":"string"},"text":{"type":"string","maxLength":65536},"is_truncated":{"type":"boolean"}}};
+export const readShownToolResult = validate1500;
+const schema584 = {"type":"object","required":["item_id","text"],"properties":{"item_id":{"type":"string"},"text":{"type":"string","maxLength":65536},"is_truncated":{"type":"boolean"}}};
 
-function validate1474(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1500(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.item_id === undefined) && (missing0 = "item_id")) || ((data.text === undefined) && (missing0 = "text"))){
-validate1474.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema567.required,parentSchema:schema567,data}];
+validate1500.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema584.required,parentSchema:schema584,data}];
 return false;
 }
 else {
@@ -67607,7 +69149,7 @@ if(data.item_id !== undefined){
 let data0 = data.item_id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1474.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema567.properties.item_id.type,parentSchema:schema567.properties.item_id,data:data0}];
+validate1500.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema584.properties.item_id.type,parentSchema:schema584.properties.item_id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -67622,12 +69164,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(data1.length > 2 * 65536 || (data1.length > 65536 && func2(data1) > 65536)){
-validate1474.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 65536},message:"must NOT have more than 65536 characters",schema:65536,parentSchema:schema567.properties.text,data:data1}];
+validate1500.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 65536},message:"must NOT have more than 65536 characters",schema:65536,parentSchema:schema584.properties.text,data:data1}];
 return false;
 }
 }
 else {
-validate1474.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema567.properties.text.type,parentSchema:schema567.properties.text,data:data1}];
+validate1500.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema584.properties.text.type,parentSchema:schema584.properties.text,data:data1}];
 return false;
 }
 }
@@ -67641,7 +69183,7 @@ if(data.is_truncated !== undefined){
 let data2 = data.is_truncated;
 const _errs5 = errors;
 if(typeof data2 !== "boolean"){
-validate1474.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema567.properties.is_truncated.type,parentSchema:schema567.properties.is_truncated,data:data2}];
+validate1500.errors = [{instancePath:instancePath+"/is_truncated",schemaPath:"#/properties/is_truncated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema584.properties.is_truncated.type,parentSchema:schema584.properties.is_truncated,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -67654,25 +69196,25 @@ var valid0 = true;
 }
 }
 else {
-validate1474.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema567.type,parentSchema:schema567,data}];
+validate1500.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema584.type,parentSchema:schema584,data}];
 return false;
 }
 }
-validate1474.errors = vErrors;
+validate1500.errors = vErrors;
 return errors === 0;
 }
 
-export const readResponseExchangeList = validate1475;
-const schema568 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseExchange"}},"notes":{"type":"array","items":{"$ref":"#/components/schemas/ResponseNote"}},"tool_results":{"type":"array","maxItems":64,"items":{"$ref":"#/components/schemas/ShownToolResult"}},"is_kept":{"type":"boolean"},"is_complete":{"type":"boolean"}}};
+export const readResponseExchangeList = validate1501;
+const schema585 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseExchange"}},"notes":{"type":"array","items":{"$ref":"#/components/schemas/ResponseNote"}},"tool_results":{"type":"array","maxItems":64,"items":{"$ref":"#/components/schemas/ShownToolResult"}},"is_kept":{"type":"boolean"},"is_complete":{"type":"boolean"}}};
 
-function validate1475(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1501(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate1475.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema568.required,parentSchema:schema568,data}];
+validate1501.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema585.required,parentSchema:schema585,data}];
 return false;
 }
 else {
@@ -67680,11 +69222,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1475.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema568.properties.object.type,parentSchema:schema568.properties.object,data:data0}];
+validate1501.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema585.properties.object.type,parentSchema:schema585.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1475.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema568.properties.object,data:data0}];
+validate1501.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema585.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -67702,8 +69244,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate1454(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1454.errors : vErrors.concat(validate1454.errors);
+if(!(validate1480(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1480.errors : vErrors.concat(validate1480.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -67713,7 +69255,7 @@ break;
 }
 }
 else {
-validate1475.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema568.properties.data.type,parentSchema:schema568.properties.data,data:data1}];
+validate1501.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema585.properties.data.type,parentSchema:schema585.properties.data,data:data1}];
 return false;
 }
 }
@@ -67732,8 +69274,8 @@ var valid2 = true;
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
 const _errs8 = errors;
-if(!(validate1473(data3[i1], {instancePath:instancePath+"/notes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate1473.errors : vErrors.concat(validate1473.errors);
+if(!(validate1499(data3[i1], {instancePath:instancePath+"/notes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate1499.errors : vErrors.concat(validate1499.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs8 === errors;
@@ -67743,7 +69285,7 @@ break;
 }
 }
 else {
-validate1475.errors = [{instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema568.properties.notes.type,parentSchema:schema568.properties.notes,data:data3}];
+validate1501.errors = [{instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema585.properties.notes.type,parentSchema:schema585.properties.notes,data:data3}];
 return false;
 }
 }
@@ -67759,7 +69301,7 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(Array.isArray(data5)){
 if(data5.length > 64){
-validate1475.errors = [{instancePath:instancePath+"/tool_results",schemaPath:"#/properties/tool_results/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema568.properties.tool_results,data:data5}];
+validate1501.errors = [{instancePath:instancePath+"/tool_results",schemaPath:"#/properties/tool_results/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items",schema:64,parentSchema:schema585.properties.tool_results,data:data5}];
 return false;
 }
 else {
@@ -67767,8 +69309,8 @@ var valid3 = true;
 const len2 = data5.length;
 for(let i2=0; i2<len2; i2++){
 const _errs11 = errors;
-if(!(validate1474(data5[i2], {instancePath:instancePath+"/tool_results/" + i2,parentData:data5,parentDataProperty:i2,rootData}))){
-vErrors = vErrors === null ? validate1474.errors : vErrors.concat(validate1474.errors);
+if(!(validate1500(data5[i2], {instancePath:instancePath+"/tool_results/" + i2,parentData:data5,parentDataProperty:i2,rootData}))){
+vErrors = vErrors === null ? validate1500.errors : vErrors.concat(validate1500.errors);
 errors = vErrors.length;
 }
 var valid3 = _errs11 === errors;
@@ -67779,7 +69321,7 @@ break;
 }
 }
 else {
-validate1475.errors = [{instancePath:instancePath+"/tool_results",schemaPath:"#/properties/tool_results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema568.properties.tool_results.type,parentSchema:schema568.properties.tool_results,data:data5}];
+validate1501.errors = [{instancePath:instancePath+"/tool_results",schemaPath:"#/properties/tool_results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema585.properties.tool_results.type,parentSchema:schema585.properties.tool_results,data:data5}];
 return false;
 }
 }
@@ -67793,7 +69335,7 @@ if(data.is_kept !== undefined){
 let data7 = data.is_kept;
 const _errs12 = errors;
 if(typeof data7 !== "boolean"){
-validate1475.errors = [{instancePath:instancePath+"/is_kept",schemaPath:"#/properties/is_kept/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema568.properties.is_kept.type,parentSchema:schema568.properties.is_kept,data:data7}];
+validate1501.errors = [{instancePath:instancePath+"/is_kept",schemaPath:"#/properties/is_kept/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema585.properties.is_kept.type,parentSchema:schema585.properties.is_kept,data:data7}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -67806,7 +69348,7 @@ if(data.is_complete !== undefined){
 let data8 = data.is_complete;
 const _errs14 = errors;
 if(typeof data8 !== "boolean"){
-validate1475.errors = [{instancePath:instancePath+"/is_complete",schemaPath:"#/properties/is_complete/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema568.properties.is_complete.type,parentSchema:schema568.properties.is_complete,data:data8}];
+validate1501.errors = [{instancePath:instancePath+"/is_complete",schemaPath:"#/properties/is_complete/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema585.properties.is_complete.type,parentSchema:schema585.properties.is_complete,data:data8}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -67822,25 +69364,25 @@ var valid0 = true;
 }
 }
 else {
-validate1475.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema568.type,parentSchema:schema568,data}];
+validate1501.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema585.type,parentSchema:schema585,data}];
 return false;
 }
 }
-validate1475.errors = vErrors;
+validate1501.errors = vErrors;
 return errors === 0;
 }
 
-export const readDeletedExchanges = validate1479;
-const schema569 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchanges.deleted"},"deleted":{"type":"boolean","const":true}}};
+export const readDeletedExchanges = validate1505;
+const schema586 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchanges.deleted"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1479(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1505(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1479.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema569.required,parentSchema:schema569,data}];
+validate1505.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema586.required,parentSchema:schema586,data}];
 return false;
 }
 else {
@@ -67848,7 +69390,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1479.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema569.properties.id.type,parentSchema:schema569.properties.id,data:data0}];
+validate1505.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema586.properties.id.type,parentSchema:schema586.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -67861,11 +69403,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1479.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema569.properties.object.type,parentSchema:schema569.properties.object,data:data1}];
+validate1505.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema586.properties.object.type,parentSchema:schema586.properties.object,data:data1}];
 return false;
 }
 if("response.exchanges.deleted" !== data1){
-validate1479.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchanges.deleted"},message:"must be equal to constant",schema:"response.exchanges.deleted",parentSchema:schema569.properties.object,data:data1}];
+validate1505.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchanges.deleted"},message:"must be equal to constant",schema:"response.exchanges.deleted",parentSchema:schema586.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -67878,11 +69420,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs5 = errors;
 if(typeof data2 !== "boolean"){
-validate1479.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema569.properties.deleted.type,parentSchema:schema569.properties.deleted,data:data2}];
+validate1505.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema586.properties.deleted.type,parentSchema:schema586.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1479.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema569.properties.deleted,data:data2}];
+validate1505.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema586.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -67895,28 +69437,28 @@ var valid0 = true;
 }
 }
 else {
-validate1479.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema569.type,parentSchema:schema569,data}];
+validate1505.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema586.type,parentSchema:schema586,data}];
 return false;
 }
 }
-validate1479.errors = vErrors;
+validate1505.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageResponse = validate1480;
-const schema570 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"page"},"data":{"type":"array","items":{"$ref":"#/components/schemas/UsageTimeBucket"}},"has_more":{"type":"boolean"},"next_page":{"type":["string","null"]}}};
-const schema571 = {"type":"object","required":["results"],"properties":{"object":{"type":"string","const":"bucket"},"start_time":{"type":"integer"},"end_time":{"type":"integer"},"results":{"type":"array","items":{"$ref":"#/components/schemas/UsageResult"}}}};
-const schema572 = {"type":"object","required":["object"],"discriminator":{"propertyName":"object"},"oneOf":[{"$ref":"#/components/schemas/UsageCompletionsResult"},{"$ref":"#/components/schemas/UsageEmbeddingsResult"},{"$ref":"#/components/schemas/UsageModerationsResult"},{"$ref":"#/components/schemas/UsageImagesResult"},{"$ref":"#/components/schemas/UsageAudioSpeechesResult"},{"$ref":"#/components/schemas/UsageAudioTranscriptionsResult"},{"$ref":"#/components/schemas/UsageVectorStoresResult"},{"$ref":"#/components/schemas/UsageCodeInterpreterSessionsResult"},{"$ref":"#/components/schemas/UsageFileSearchCallsResult"},{"$ref":"#/components/schemas/UsageWebSearchCallsResult"},{"$ref":"#/components/schemas/CostsResult"}],"x-tags":["organization.usage.completions.result","organization.usage.embeddings.result","organization.usage.moderations.result","organization.usage.images.result","organization.usage.audio_speeches.result","organization.usage.audio_transcriptions.result","organization.usage.vector_stores.result","organization.usage.code_interpreter_sessions.result","organization.usage.file_searches.result","organization.usage.web_searches.result","organization.costs.result"]};
-const schema573 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.completions.result"},"input_tokens":{"type":"integer","minimum":0},"input_cached_tokens":{"type":"integer","minimum":0},"input_cache_write_tokens":{"type":"integer","minimum":0},"input_uncached_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"batch":{"type":["boolean","null"]},"service_tier":{"type":["string","null"]}}};
+export const readUsageResponse = validate1506;
+const schema587 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"page"},"data":{"type":"array","items":{"$ref":"#/components/schemas/UsageTimeBucket"}},"has_more":{"type":"boolean"},"next_page":{"type":["string","null"]}}};
+const schema588 = {"type":"object","required":["results"],"properties":{"object":{"type":"string","const":"bucket"},"start_time":{"type":"integer"},"end_time":{"type":"integer"},"results":{"type":"array","items":{"$ref":"#/components/schemas/UsageResult"}}}};
+const schema589 = {"type":"object","required":["object"],"discriminator":{"propertyName":"object"},"oneOf":[{"$ref":"#/components/schemas/UsageCompletionsResult"},{"$ref":"#/components/schemas/UsageEmbeddingsResult"},{"$ref":"#/components/schemas/UsageModerationsResult"},{"$ref":"#/components/schemas/UsageImagesResult"},{"$ref":"#/components/schemas/UsageAudioSpeechesResult"},{"$ref":"#/components/schemas/UsageAudioTranscriptionsResult"},{"$ref":"#/components/schemas/UsageVectorStoresResult"},{"$ref":"#/components/schemas/UsageCodeInterpreterSessionsResult"},{"$ref":"#/components/schemas/UsageFileSearchCallsResult"},{"$ref":"#/components/schemas/UsageWebSearchCallsResult"},{"$ref":"#/components/schemas/CostsResult"}],"x-tags":["organization.usage.completions.result","organization.usage.embeddings.result","organization.usage.moderations.result","organization.usage.images.result","organization.usage.audio_speeches.result","organization.usage.audio_transcriptions.result","organization.usage.vector_stores.result","organization.usage.code_interpreter_sessions.result","organization.usage.file_searches.result","organization.usage.web_searches.result","organization.costs.result"]};
+const schema590 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.completions.result"},"input_tokens":{"type":"integer","minimum":0},"input_cached_tokens":{"type":"integer","minimum":0},"input_cache_write_tokens":{"type":"integer","minimum":0},"input_uncached_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"batch":{"type":["boolean","null"]},"service_tier":{"type":["string","null"]}}};
 
-function validate1483(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1509(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1483.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema573.required,parentSchema:schema573,data}];
+validate1509.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema590.required,parentSchema:schema590,data}];
 return false;
 }
 else {
@@ -67924,11 +69466,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1483.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema573.properties.object.type,parentSchema:schema573.properties.object,data:data0}];
+validate1509.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema590.properties.object.type,parentSchema:schema590.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.completions.result" !== data0){
-validate1483.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema573.properties.object,data:data0}];
+validate1509.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema590.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -67941,13 +69483,13 @@ if(data.input_tokens !== undefined){
 let data1 = data.input_tokens;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1483.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.input_tokens.type,parentSchema:schema573.properties.input_tokens,data:data1}];
+validate1509.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema590.properties.input_tokens.type,parentSchema:schema590.properties.input_tokens,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1483.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.input_tokens,data:data1}];
+validate1509.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema590.properties.input_tokens,data:data1}];
 return false;
 }
 }
@@ -67962,13 +69504,13 @@ if(data.input_cached_tokens !== undefined){
 let data2 = data.input_cached_tokens;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1483.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.input_cached_tokens.type,parentSchema:schema573.properties.input_cached_tokens,data:data2}];
+validate1509.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema590.properties.input_cached_tokens.type,parentSchema:schema590.properties.input_cached_tokens,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1483.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.input_cached_tokens,data:data2}];
+validate1509.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema590.properties.input_cached_tokens,data:data2}];
 return false;
 }
 }
@@ -67983,13 +69525,13 @@ if(data.input_cache_write_tokens !== undefined){
 let data3 = data.input_cache_write_tokens;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1483.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.input_cache_write_tokens.type,parentSchema:schema573.properties.input_cache_write_tokens,data:data3}];
+validate1509.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema590.properties.input_cache_write_tokens.type,parentSchema:schema590.properties.input_cache_write_tokens,data:data3}];
 return false;
 }
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate1483.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.input_cache_write_tokens,data:data3}];
+validate1509.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema590.properties.input_cache_write_tokens,data:data3}];
 return false;
 }
 }
@@ -68004,13 +69546,13 @@ if(data.input_uncached_tokens !== undefined){
 let data4 = data.input_uncached_tokens;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1483.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.input_uncached_tokens.type,parentSchema:schema573.properties.input_uncached_tokens,data:data4}];
+validate1509.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema590.properties.input_uncached_tokens.type,parentSchema:schema590.properties.input_uncached_tokens,data:data4}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1483.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.input_uncached_tokens,data:data4}];
+validate1509.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema590.properties.input_uncached_tokens,data:data4}];
 return false;
 }
 }
@@ -68025,13 +69567,13 @@ if(data.output_tokens !== undefined){
 let data5 = data.output_tokens;
 const _errs11 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate1483.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.output_tokens.type,parentSchema:schema573.properties.output_tokens,data:data5}];
+validate1509.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema590.properties.output_tokens.type,parentSchema:schema590.properties.output_tokens,data:data5}];
 return false;
 }
 if(errors === _errs11){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 < 0 || isNaN(data5)){
-validate1483.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.output_tokens,data:data5}];
+validate1509.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema590.properties.output_tokens,data:data5}];
 return false;
 }
 }
@@ -68046,13 +69588,13 @@ if(data.num_model_requests !== undefined){
 let data6 = data.num_model_requests;
 const _errs13 = errors;
 if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate1483.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.num_model_requests.type,parentSchema:schema573.properties.num_model_requests,data:data6}];
+validate1509.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema590.properties.num_model_requests.type,parentSchema:schema590.properties.num_model_requests,data:data6}];
 return false;
 }
 if(errors === _errs13){
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 < 0 || isNaN(data6)){
-validate1483.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.num_model_requests,data:data6}];
+validate1509.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema590.properties.num_model_requests,data:data6}];
 return false;
 }
 }
@@ -68067,7 +69609,7 @@ if(data.project_id !== undefined){
 let data7 = data.project_id;
 const _errs15 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate1483.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema573.properties.project_id.type},message:"must be string,null",schema:schema573.properties.project_id.type,parentSchema:schema573.properties.project_id,data:data7}];
+validate1509.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema590.properties.project_id.type},message:"must be string,null",schema:schema590.properties.project_id.type,parentSchema:schema590.properties.project_id,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -68080,7 +69622,7 @@ if(data.user_id !== undefined){
 let data8 = data.user_id;
 const _errs17 = errors;
 if((typeof data8 !== "string") && (data8 !== null)){
-validate1483.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema573.properties.user_id.type},message:"must be string,null",schema:schema573.properties.user_id.type,parentSchema:schema573.properties.user_id,data:data8}];
+validate1509.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema590.properties.user_id.type},message:"must be string,null",schema:schema590.properties.user_id.type,parentSchema:schema590.properties.user_id,data:data8}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -68093,7 +69635,7 @@ if(data.api_key_id !== undefined){
 let data9 = data.api_key_id;
 const _errs19 = errors;
 if((typeof data9 !== "string") && (data9 !== null)){
-validate1483.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema573.properties.api_key_id.type},message:"must be string,null",schema:schema573.properties.api_key_id.type,parentSchema:schema573.properties.api_key_id,data:data9}];
+validate1509.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema590.properties.api_key_id.type},message:"must be string,null",schema:schema590.properties.api_key_id.type,parentSchema:schema590.properties.api_key_id,data:data9}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -68106,7 +69648,7 @@ if(data.model !== undefined){
 let data10 = data.model;
 const _errs21 = errors;
 if((typeof data10 !== "string") && (data10 !== null)){
-validate1483.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema573.properties.model.type},message:"must be string,null",schema:schema573.properties.model.type,parentSchema:schema573.properties.model,data:data10}];
+validate1509.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema590.properties.model.type},message:"must be string,null",schema:schema590.properties.model.type,parentSchema:schema590.properties.model,data:data10}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -68119,7 +69661,7 @@ if(data.batch !== undefined){
 let data11 = data.batch;
 const _errs23 = errors;
 if((typeof data11 !== "boolean") && (data11 !== null)){
-validate1483.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema573.properties.batch.type},message:"must be boolean,null",schema:schema573.properties.batch.type,parentSchema:schema573.properties.batch,data:data11}];
+validate1509.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema590.properties.batch.type},message:"must be boolean,null",schema:schema590.properties.batch.type,parentSchema:schema590.properties.batch,data:data11}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -68132,7 +69674,7 @@ if(data.service_tier !== undefined){
 let data12 = data.service_tier;
 const _errs25 = errors;
 if((typeof data12 !== "string") && (data12 !== null)){
-validate1483.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema573.properties.service_tier.type},message:"must be string,null",schema:schema573.properties.service_tier.type,parentSchema:schema573.properties.service_tier,data:data12}];
+validate1509.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema590.properties.service_tier.type},message:"must be string,null",schema:schema590.properties.service_tier.type,parentSchema:schema590.properties.service_tier,data:data12}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -68155,24 +69697,24 @@ var valid0 = true;
 }
 }
 else {
-validate1483.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema573.type,parentSchema:schema573,data}];
+validate1509.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema590.type,parentSchema:schema590,data}];
 return false;
 }
 }
-validate1483.errors = vErrors;
+validate1509.errors = vErrors;
 return errors === 0;
 }
 
-const schema574 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.embeddings.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+const schema591 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.embeddings.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
 
-function validate1484(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1510(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1484.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema574.required,parentSchema:schema574,data}];
+validate1510.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema591.required,parentSchema:schema591,data}];
 return false;
 }
 else {
@@ -68180,11 +69722,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1484.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema574.properties.object.type,parentSchema:schema574.properties.object,data:data0}];
+validate1510.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema591.properties.object.type,parentSchema:schema591.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.embeddings.result" !== data0){
-validate1484.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema574.properties.object,data:data0}];
+validate1510.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema591.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -68197,13 +69739,13 @@ if(data.input_tokens !== undefined){
 let data1 = data.input_tokens;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1484.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema574.properties.input_tokens.type,parentSchema:schema574.properties.input_tokens,data:data1}];
+validate1510.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema591.properties.input_tokens.type,parentSchema:schema591.properties.input_tokens,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1484.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema574.properties.input_tokens,data:data1}];
+validate1510.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema591.properties.input_tokens,data:data1}];
 return false;
 }
 }
@@ -68218,13 +69760,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1484.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema574.properties.num_model_requests.type,parentSchema:schema574.properties.num_model_requests,data:data2}];
+validate1510.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema591.properties.num_model_requests.type,parentSchema:schema591.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1484.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema574.properties.num_model_requests,data:data2}];
+validate1510.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema591.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -68239,7 +69781,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1484.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema574.properties.project_id.type},message:"must be string,null",schema:schema574.properties.project_id.type,parentSchema:schema574.properties.project_id,data:data3}];
+validate1510.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema591.properties.project_id.type},message:"must be string,null",schema:schema591.properties.project_id.type,parentSchema:schema591.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -68252,7 +69794,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1484.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema574.properties.user_id.type},message:"must be string,null",schema:schema574.properties.user_id.type,parentSchema:schema574.properties.user_id,data:data4}];
+validate1510.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema591.properties.user_id.type},message:"must be string,null",schema:schema591.properties.user_id.type,parentSchema:schema591.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -68265,7 +69807,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1484.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema574.properties.api_key_id.type},message:"must be string,null",schema:schema574.properties.api_key_id.type,parentSchema:schema574.properties.api_key_id,data:data5}];
+validate1510.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema591.properties.api_key_id.type},message:"must be string,null",schema:schema591.properties.api_key_id.type,parentSchema:schema591.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -68278,7 +69820,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1484.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema574.properties.model.type},message:"must be string,null",schema:schema574.properties.model.type,parentSchema:schema574.properties.model,data:data6}];
+validate1510.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema591.properties.model.type},message:"must be string,null",schema:schema591.properties.model.type,parentSchema:schema591.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -68295,24 +69837,24 @@ var valid0 = true;
 }
 }
 else {
-validate1484.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema574.type,parentSchema:schema574,data}];
+validate1510.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema591.type,parentSchema:schema591,data}];
 return false;
 }
 }
-validate1484.errors = vErrors;
+validate1510.errors = vErrors;
 return errors === 0;
 }
 
-const schema575 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.moderations.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+const schema592 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.moderations.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
 
-function validate1485(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1511(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1485.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema575.required,parentSchema:schema575,data}];
+validate1511.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema592.required,parentSchema:schema592,data}];
 return false;
 }
 else {
@@ -68320,11 +69862,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1485.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema575.properties.object.type,parentSchema:schema575.properties.object,data:data0}];
+validate1511.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema592.properties.object.type,parentSchema:schema592.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.moderations.result" !== data0){
-validate1485.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema575.properties.object,data:data0}];
+validate1511.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema592.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -68337,13 +69879,13 @@ if(data.input_tokens !== undefined){
 let data1 = data.input_tokens;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1485.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.input_tokens.type,parentSchema:schema575.properties.input_tokens,data:data1}];
+validate1511.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema592.properties.input_tokens.type,parentSchema:schema592.properties.input_tokens,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1485.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.input_tokens,data:data1}];
+validate1511.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema592.properties.input_tokens,data:data1}];
 return false;
 }
 }
@@ -68358,13 +69900,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1485.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.num_model_requests.type,parentSchema:schema575.properties.num_model_requests,data:data2}];
+validate1511.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema592.properties.num_model_requests.type,parentSchema:schema592.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1485.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.num_model_requests,data:data2}];
+validate1511.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema592.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -68379,7 +69921,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1485.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema575.properties.project_id.type},message:"must be string,null",schema:schema575.properties.project_id.type,parentSchema:schema575.properties.project_id,data:data3}];
+validate1511.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema592.properties.project_id.type},message:"must be string,null",schema:schema592.properties.project_id.type,parentSchema:schema592.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -68392,7 +69934,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1485.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema575.properties.user_id.type},message:"must be string,null",schema:schema575.properties.user_id.type,parentSchema:schema575.properties.user_id,data:data4}];
+validate1511.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema592.properties.user_id.type},message:"must be string,null",schema:schema592.properties.user_id.type,parentSchema:schema592.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -68405,7 +69947,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1485.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema575.properties.api_key_id.type},message:"must be string,null",schema:schema575.properties.api_key_id.type,parentSchema:schema575.properties.api_key_id,data:data5}];
+validate1511.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema592.properties.api_key_id.type},message:"must be string,null",schema:schema592.properties.api_key_id.type,parentSchema:schema592.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -68418,7 +69960,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1485.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema575.properties.model.type},message:"must be string,null",schema:schema575.properties.model.type,parentSchema:schema575.properties.model,data:data6}];
+validate1511.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema592.properties.model.type},message:"must be string,null",schema:schema592.properties.model.type,parentSchema:schema592.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -68435,24 +69977,24 @@ var valid0 = true;
 }
 }
 else {
-validate1485.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema575.type,parentSchema:schema575,data}];
+validate1511.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema592.type,parentSchema:schema592,data}];
 return false;
 }
 }
-validate1485.errors = vErrors;
+validate1511.errors = vErrors;
 return errors === 0;
 }
 
-const schema576 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.images.result"},"images":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"source":{"type":["string","null"]},"size":{"type":["string","null"]},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+const schema593 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.images.result"},"images":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"source":{"type":["string","null"]},"size":{"type":["string","null"]},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
 
-function validate1486(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1512(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1486.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema576.required,parentSchema:schema576,data}];
+validate1512.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema593.required,parentSchema:schema593,data}];
 return false;
 }
 else {
@@ -68460,11 +70002,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1486.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema576.properties.object.type,parentSchema:schema576.properties.object,data:data0}];
+validate1512.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.object.type,parentSchema:schema593.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.images.result" !== data0){
-validate1486.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema576.properties.object,data:data0}];
+validate1512.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema593.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -68477,13 +70019,13 @@ if(data.images !== undefined){
 let data1 = data.images;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1486.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema576.properties.images.type,parentSchema:schema576.properties.images,data:data1}];
+validate1512.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema593.properties.images.type,parentSchema:schema593.properties.images,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1486.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema576.properties.images,data:data1}];
+validate1512.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema593.properties.images,data:data1}];
 return false;
 }
 }
@@ -68498,13 +70040,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1486.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema576.properties.num_model_requests.type,parentSchema:schema576.properties.num_model_requests,data:data2}];
+validate1512.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema593.properties.num_model_requests.type,parentSchema:schema593.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1486.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema576.properties.num_model_requests,data:data2}];
+validate1512.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema593.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -68519,7 +70061,7 @@ if(data.source !== undefined){
 let data3 = data.source;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1486.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema576.properties.source.type},message:"must be string,null",schema:schema576.properties.source.type,parentSchema:schema576.properties.source,data:data3}];
+validate1512.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema593.properties.source.type},message:"must be string,null",schema:schema593.properties.source.type,parentSchema:schema593.properties.source,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -68532,7 +70074,7 @@ if(data.size !== undefined){
 let data4 = data.size;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1486.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema576.properties.size.type},message:"must be string,null",schema:schema576.properties.size.type,parentSchema:schema576.properties.size,data:data4}];
+validate1512.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema593.properties.size.type},message:"must be string,null",schema:schema593.properties.size.type,parentSchema:schema593.properties.size,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -68545,7 +70087,7 @@ if(data.project_id !== undefined){
 let data5 = data.project_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1486.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema576.properties.project_id.type},message:"must be string,null",schema:schema576.properties.project_id.type,parentSchema:schema576.properties.project_id,data:data5}];
+validate1512.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema593.properties.project_id.type},message:"must be string,null",schema:schema593.properties.project_id.type,parentSchema:schema593.properties.project_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -68558,7 +70100,7 @@ if(data.user_id !== undefined){
 let data6 = data.user_id;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1486.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema576.properties.user_id.type},message:"must be string,null",schema:schema576.properties.user_id.type,parentSchema:schema576.properties.user_id,data:data6}];
+validate1512.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema593.properties.user_id.type},message:"must be string,null",schema:schema593.properties.user_id.type,parentSchema:schema593.properties.user_id,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -68571,7 +70113,7 @@ if(data.api_key_id !== undefined){
 let data7 = data.api_key_id;
 const _errs15 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate1486.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema576.properties.api_key_id.type},message:"must be string,null",schema:schema576.properties.api_key_id.type,parentSchema:schema576.properties.api_key_id,data:data7}];
+validate1512.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema593.properties.api_key_id.type},message:"must be string,null",schema:schema593.properties.api_key_id.type,parentSchema:schema593.properties.api_key_id,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -68584,7 +70126,7 @@ if(data.model !== undefined){
 let data8 = data.model;
 const _errs17 = errors;
 if((typeof data8 !== "string") && (data8 !== null)){
-validate1486.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema576.properties.model.type},message:"must be string,null",schema:schema576.properties.model.type,parentSchema:schema576.properties.model,data:data8}];
+validate1512.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema593.properties.model.type},message:"must be string,null",schema:schema593.properties.model.type,parentSchema:schema593.properties.model,data:data8}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -68603,24 +70145,24 @@ var valid0 = true;
 }
 }
 else {
-validate1486.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema576.type,parentSchema:schema576,data}];
+validate1512.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema593.type,parentSchema:schema593,data}];
 return false;
 }
 }
-validate1486.errors = vErrors;
+validate1512.errors = vErrors;
 return errors === 0;
 }
 
-const schema577 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.audio_speeches.result"},"characters":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+const schema594 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.audio_speeches.result"},"characters":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
 
-function validate1487(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1513(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1487.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema577.required,parentSchema:schema577,data}];
+validate1513.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema594.required,parentSchema:schema594,data}];
 return false;
 }
 else {
@@ -68628,11 +70170,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1487.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema577.properties.object.type,parentSchema:schema577.properties.object,data:data0}];
+validate1513.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema594.properties.object.type,parentSchema:schema594.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.audio_speeches.result" !== data0){
-validate1487.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema577.properties.object,data:data0}];
+validate1513.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema594.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -68645,13 +70187,13 @@ if(data.characters !== undefined){
 let data1 = data.characters;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1487.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema577.properties.characters.type,parentSchema:schema577.properties.characters,data:data1}];
+validate1513.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema594.properties.characters.type,parentSchema:schema594.properties.characters,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1487.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577.properties.characters,data:data1}];
+validate1513.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema594.properties.characters,data:data1}];
 return false;
 }
 }
@@ -68666,13 +70208,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1487.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema577.properties.num_model_requests.type,parentSchema:schema577.properties.num_model_requests,data:data2}];
+validate1513.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema594.properties.num_model_requests.type,parentSchema:schema594.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1487.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577.properties.num_model_requests,data:data2}];
+validate1513.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema594.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -68687,7 +70229,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1487.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema577.properties.project_id.type},message:"must be string,null",schema:schema577.properties.project_id.type,parentSchema:schema577.properties.project_id,data:data3}];
+validate1513.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema594.properties.project_id.type},message:"must be string,null",schema:schema594.properties.project_id.type,parentSchema:schema594.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -68700,7 +70242,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1487.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema577.properties.user_id.type},message:"must be string,null",schema:schema577.properties.user_id.type,parentSchema:schema577.properties.user_id,data:data4}];
+validate1513.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema594.properties.user_id.type},message:"must be string,null",schema:schema594.properties.user_id.type,parentSchema:schema594.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -68713,7 +70255,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1487.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema577.properties.api_key_id.type},message:"must be string,null",schema:schema577.properties.api_key_id.type,parentSchema:schema577.properties.api_key_id,data:data5}];
+validate1513.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema594.properties.api_key_id.type},message:"must be string,null",schema:schema594.properties.api_key_id.type,parentSchema:schema594.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -68726,7 +70268,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1487.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema577.properties.model.type},message:"must be string,null",schema:schema577.properties.model.type,parentSchema:schema577.properties.model,data:data6}];
+validate1513.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema594.properties.model.type},message:"must be string,null",schema:schema594.properties.model.type,parentSchema:schema594.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -68743,24 +70285,24 @@ var valid0 = true;
 }
 }
 else {
-validate1487.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema577.type,parentSchema:schema577,data}];
+validate1513.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema594.type,parentSchema:schema594,data}];
 return false;
 }
 }
-validate1487.errors = vErrors;
+validate1513.errors = vErrors;
 return errors === 0;
 }
 
-const schema578 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.audio_transcriptions.result"},"seconds":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+const schema595 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.audio_transcriptions.result"},"seconds":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
 
-function validate1488(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1514(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1488.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema578.required,parentSchema:schema578,data}];
+validate1514.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema595.required,parentSchema:schema595,data}];
 return false;
 }
 else {
@@ -68768,11 +70310,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1488.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema578.properties.object.type,parentSchema:schema578.properties.object,data:data0}];
+validate1514.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema595.properties.object.type,parentSchema:schema595.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.audio_transcriptions.result" !== data0){
-validate1488.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema578.properties.object,data:data0}];
+validate1514.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema595.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -68785,13 +70327,13 @@ if(data.seconds !== undefined){
 let data1 = data.seconds;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1488.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema578.properties.seconds.type,parentSchema:schema578.properties.seconds,data:data1}];
+validate1514.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema595.properties.seconds.type,parentSchema:schema595.properties.seconds,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1488.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema578.properties.seconds,data:data1}];
+validate1514.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema595.properties.seconds,data:data1}];
 return false;
 }
 }
@@ -68806,13 +70348,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1488.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema578.properties.num_model_requests.type,parentSchema:schema578.properties.num_model_requests,data:data2}];
+validate1514.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema595.properties.num_model_requests.type,parentSchema:schema595.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1488.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema578.properties.num_model_requests,data:data2}];
+validate1514.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema595.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -68827,7 +70369,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1488.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema578.properties.project_id.type},message:"must be string,null",schema:schema578.properties.project_id.type,parentSchema:schema578.properties.project_id,data:data3}];
+validate1514.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema595.properties.project_id.type},message:"must be string,null",schema:schema595.properties.project_id.type,parentSchema:schema595.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -68840,7 +70382,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1488.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema578.properties.user_id.type},message:"must be string,null",schema:schema578.properties.user_id.type,parentSchema:schema578.properties.user_id,data:data4}];
+validate1514.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema595.properties.user_id.type},message:"must be string,null",schema:schema595.properties.user_id.type,parentSchema:schema595.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -68853,7 +70395,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1488.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema578.properties.api_key_id.type},message:"must be string,null",schema:schema578.properties.api_key_id.type,parentSchema:schema578.properties.api_key_id,data:data5}];
+validate1514.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema595.properties.api_key_id.type},message:"must be string,null",schema:schema595.properties.api_key_id.type,parentSchema:schema595.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -68866,7 +70408,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1488.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema578.properties.model.type},message:"must be string,null",schema:schema578.properties.model.type,parentSchema:schema578.properties.model,data:data6}];
+validate1514.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema595.properties.model.type},message:"must be string,null",schema:schema595.properties.model.type,parentSchema:schema595.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -68883,24 +70425,24 @@ var valid0 = true;
 }
 }
 else {
-validate1488.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema578.type,parentSchema:schema578,data}];
+validate1514.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema595.type,parentSchema:schema595,data}];
 return false;
 }
 }
-validate1488.errors = vErrors;
+validate1514.errors = vErrors;
 return errors === 0;
 }
 
-const schema579 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.vector_stores.result"},"usage_bytes":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
+const schema596 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.vector_stores.result"},"usage_bytes":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
 
-function validate1489(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1515(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1489.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema579.required,parentSchema:schema579,data}];
+validate1515.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema596.required,parentSchema:schema596,data}];
 return false;
 }
 else {
@@ -68908,11 +70450,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1489.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema579.properties.object.type,parentSchema:schema579.properties.object,data:data0}];
+validate1515.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema596.properties.object.type,parentSchema:schema596.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.vector_stores.result" !== data0){
-validate1489.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema579.properties.object,data:data0}];
+validate1515.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema596.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -68925,13 +70467,13 @@ if(data.usage_bytes !== undefined){
 let data1 = data.usage_bytes;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1489.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema579.properties.usage_bytes.type,parentSchema:schema579.properties.usage_bytes,data:data1}];
+validate1515.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema596.properties.usage_bytes.type,parentSchema:schema596.properties.usage_bytes,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1489.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema579.properties.usage_bytes,data:data1}];
+validate1515.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema596.properties.usage_bytes,data:data1}];
 return false;
 }
 }
@@ -68946,7 +70488,7 @@ if(data.project_id !== undefined){
 let data2 = data.project_id;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1489.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema579.properties.project_id.type},message:"must be string,null",schema:schema579.properties.project_id.type,parentSchema:schema579.properties.project_id,data:data2}];
+validate1515.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema596.properties.project_id.type},message:"must be string,null",schema:schema596.properties.project_id.type,parentSchema:schema596.properties.project_id,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -68959,24 +70501,24 @@ var valid0 = true;
 }
 }
 else {
-validate1489.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema579.type,parentSchema:schema579,data}];
+validate1515.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema596.type,parentSchema:schema596,data}];
 return false;
 }
 }
-validate1489.errors = vErrors;
+validate1515.errors = vErrors;
 return errors === 0;
 }
 
-const schema580 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.code_interpreter_sessions.result"},"num_sessions":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
+const schema597 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.code_interpreter_sessions.result"},"num_sessions":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
 
-function validate1490(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1516(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1490.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema580.required,parentSchema:schema580,data}];
+validate1516.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema597.required,parentSchema:schema597,data}];
 return false;
 }
 else {
@@ -68984,11 +70526,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1490.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema580.properties.object.type,parentSchema:schema580.properties.object,data:data0}];
+validate1516.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema597.properties.object.type,parentSchema:schema597.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.code_interpreter_sessions.result" !== data0){
-validate1490.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema580.properties.object,data:data0}];
+validate1516.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema597.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -69001,13 +70543,13 @@ if(data.num_sessions !== undefined){
 let data1 = data.num_sessions;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1490.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema580.properties.num_sessions.type,parentSchema:schema580.properties.num_sessions,data:data1}];
+validate1516.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema597.properties.num_sessions.type,parentSchema:schema597.properties.num_sessions,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1490.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema580.properties.num_sessions,data:data1}];
+validate1516.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema597.properties.num_sessions,data:data1}];
 return false;
 }
 }
@@ -69022,7 +70564,7 @@ if(data.project_id !== undefined){
 let data2 = data.project_id;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1490.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema580.properties.project_id.type},message:"must be string,null",schema:schema580.properties.project_id.type,parentSchema:schema580.properties.project_id,data:data2}];
+validate1516.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema597.properties.project_id.type},message:"must be string,null",schema:schema597.properties.project_id.type,parentSchema:schema597.properties.project_id,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -69035,24 +70577,24 @@ var valid0 = true;
 }
 }
 else {
-validate1490.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema580.type,parentSchema:schema580,data}];
+validate1516.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema597.type,parentSchema:schema597,data}];
 return false;
 }
 }
-validate1490.errors = vErrors;
+validate1516.errors = vErrors;
 return errors === 0;
 }
 
-const schema581 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.file_searches.result"},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"vector_store_id":{"type":["string","null"]}}};
+const schema598 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.file_searches.result"},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"vector_store_id":{"type":["string","null"]}}};
 
-function validate1491(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1517(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1491.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema581.required,parentSchema:schema581,data}];
+validate1517.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema598.required,parentSchema:schema598,data}];
 return false;
 }
 else {
@@ -69060,11 +70602,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1491.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema581.properties.object.type,parentSchema:schema581.properties.object,data:data0}];
+validate1517.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema598.properties.object.type,parentSchema:schema598.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.file_searches.result" !== data0){
-validate1491.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema581.properties.object,data:data0}];
+validate1517.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema598.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -69077,13 +70619,13 @@ if(data.num_requests !== undefined){
 let data1 = data.num_requests;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1491.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema581.properties.num_requests.type,parentSchema:schema581.properties.num_requests,data:data1}];
+validate1517.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema598.properties.num_requests.type,parentSchema:schema598.properties.num_requests,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1491.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema581.properties.num_requests,data:data1}];
+validate1517.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema598.properties.num_requests,data:data1}];
 return false;
 }
 }
@@ -69098,7 +70640,7 @@ if(data.project_id !== undefined){
 let data2 = data.project_id;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1491.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema581.properties.project_id.type},message:"must be string,null",schema:schema581.properties.project_id.type,parentSchema:schema581.properties.project_id,data:data2}];
+validate1517.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema598.properties.project_id.type},message:"must be string,null",schema:schema598.properties.project_id.type,parentSchema:schema598.properties.project_id,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -69111,7 +70653,7 @@ if(data.user_id !== undefined){
 let data3 = data.user_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1491.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema581.properties.user_id.type},message:"must be string,null",schema:schema581.properties.user_id.type,parentSchema:schema581.properties.user_id,data:data3}];
+validate1517.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema598.properties.user_id.type},message:"must be string,null",schema:schema598.properties.user_id.type,parentSchema:schema598.properties.user_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -69124,7 +70666,7 @@ if(data.api_key_id !== undefined){
 let data4 = data.api_key_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1491.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema581.properties.api_key_id.type},message:"must be string,null",schema:schema581.properties.api_key_id.type,parentSchema:schema581.properties.api_key_id,data:data4}];
+validate1517.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema598.properties.api_key_id.type},message:"must be string,null",schema:schema598.properties.api_key_id.type,parentSchema:schema598.properties.api_key_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -69137,7 +70679,7 @@ if(data.vector_store_id !== undefined){
 let data5 = data.vector_store_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1491.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema581.properties.vector_store_id.type},message:"must be string,null",schema:schema581.properties.vector_store_id.type,parentSchema:schema581.properties.vector_store_id,data:data5}];
+validate1517.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema598.properties.vector_store_id.type},message:"must be string,null",schema:schema598.properties.vector_store_id.type,parentSchema:schema598.properties.vector_store_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -69153,24 +70695,24 @@ var valid0 = true;
 }
 }
 else {
-validate1491.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema581.type,parentSchema:schema581,data}];
+validate1517.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema598.type,parentSchema:schema598,data}];
 return false;
 }
 }
-validate1491.errors = vErrors;
+validate1517.errors = vErrors;
 return errors === 0;
 }
 
-const schema582 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.web_searches.result"},"num_model_requests":{"type":"integer","minimum":0},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"context_level":{"type":["string","null"]}}};
+const schema599 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.web_searches.result"},"num_model_requests":{"type":"integer","minimum":0},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"context_level":{"type":["string","null"]}}};
 
-function validate1492(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1518(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1492.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema582.required,parentSchema:schema582,data}];
+validate1518.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema599.required,parentSchema:schema599,data}];
 return false;
 }
 else {
@@ -69178,11 +70720,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1492.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema582.properties.object.type,parentSchema:schema582.properties.object,data:data0}];
+validate1518.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema599.properties.object.type,parentSchema:schema599.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.web_searches.result" !== data0){
-validate1492.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema582.properties.object,data:data0}];
+validate1518.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema599.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -69195,13 +70737,13 @@ if(data.num_model_requests !== undefined){
 let data1 = data.num_model_requests;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1492.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema582.properties.num_model_requests.type,parentSchema:schema582.properties.num_model_requests,data:data1}];
+validate1518.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema599.properties.num_model_requests.type,parentSchema:schema599.properties.num_model_requests,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1492.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema582.properties.num_model_requests,data:data1}];
+validate1518.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema599.properties.num_model_requests,data:data1}];
 return false;
 }
 }
@@ -69216,13 +70758,13 @@ if(data.num_requests !== undefined){
 let data2 = data.num_requests;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1492.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema582.properties.num_requests.type,parentSchema:schema582.properties.num_requests,data:data2}];
+validate1518.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema599.properties.num_requests.type,parentSchema:schema599.properties.num_requests,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1492.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema582.properties.num_requests,data:data2}];
+validate1518.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema599.properties.num_requests,data:data2}];
 return false;
 }
 }
@@ -69237,7 +70779,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1492.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema582.properties.project_id.type},message:"must be string,null",schema:schema582.properties.project_id.type,parentSchema:schema582.properties.project_id,data:data3}];
+validate1518.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema599.properties.project_id.type},message:"must be string,null",schema:schema599.properties.project_id.type,parentSchema:schema599.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -69250,7 +70792,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1492.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema582.properties.user_id.type},message:"must be string,null",schema:schema582.properties.user_id.type,parentSchema:schema582.properties.user_id,data:data4}];
+validate1518.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema599.properties.user_id.type},message:"must be string,null",schema:schema599.properties.user_id.type,parentSchema:schema599.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -69263,7 +70805,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1492.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema582.properties.api_key_id.type},message:"must be string,null",schema:schema582.properties.api_key_id.type,parentSchema:schema582.properties.api_key_id,data:data5}];
+validate1518.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema599.properties.api_key_id.type},message:"must be string,null",schema:schema599.properties.api_key_id.type,parentSchema:schema599.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -69276,7 +70818,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1492.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema582.properties.model.type},message:"must be string,null",schema:schema582.properties.model.type,parentSchema:schema582.properties.model,data:data6}];
+validate1518.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema599.properties.model.type},message:"must be string,null",schema:schema599.properties.model.type,parentSchema:schema599.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -69289,7 +70831,7 @@ if(data.context_level !== undefined){
 let data7 = data.context_level;
 const _errs15 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate1492.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema582.properties.context_level.type},message:"must be string,null",schema:schema582.properties.context_level.type,parentSchema:schema582.properties.context_level,data:data7}];
+validate1518.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema599.properties.context_level.type},message:"must be string,null",schema:schema599.properties.context_level.type,parentSchema:schema599.properties.context_level,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -69307,25 +70849,25 @@ var valid0 = true;
 }
 }
 else {
-validate1492.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema582.type,parentSchema:schema582,data}];
+validate1518.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema599.type,parentSchema:schema599,data}];
 return false;
 }
 }
-validate1492.errors = vErrors;
+validate1518.errors = vErrors;
 return errors === 0;
 }
 
-const schema583 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.costs.result"},"amount":{"$ref":"#/components/schemas/CostAmount"},"line_item":{"type":["string","null"]},"project_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"quantity":{"type":["number","null"]},"quantity_unit":{"type":["string","null"]}}};
-const schema584 = {"type":"object","required":["value","currency"],"properties":{"value":{"type":"number","minimum":0},"currency":{"type":"string"}}};
+const schema600 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.costs.result"},"amount":{"$ref":"#/components/schemas/CostAmount"},"line_item":{"type":["string","null"]},"project_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"quantity":{"type":["number","null"]},"quantity_unit":{"type":["string","null"]}}};
+const schema601 = {"type":"object","required":["value","currency"],"properties":{"value":{"type":"number","minimum":0},"currency":{"type":"string"}}};
 
-function validate1494(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1520(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.value === undefined) && (missing0 = "value")) || ((data.currency === undefined) && (missing0 = "currency"))){
-validate1494.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema584.required,parentSchema:schema584,data}];
+validate1520.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema601.required,parentSchema:schema601,data}];
 return false;
 }
 else {
@@ -69335,12 +70877,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate1494.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema584.properties.value,data:data0}];
+validate1520.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema601.properties.value,data:data0}];
 return false;
 }
 }
 else {
-validate1494.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema584.properties.value.type,parentSchema:schema584.properties.value,data:data0}];
+validate1520.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema601.properties.value.type,parentSchema:schema601.properties.value,data:data0}];
 return false;
 }
 }
@@ -69354,7 +70896,7 @@ if(data.currency !== undefined){
 let data1 = data.currency;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1494.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema584.properties.currency.type,parentSchema:schema584.properties.currency,data:data1}];
+validate1520.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema601.properties.currency.type,parentSchema:schema601.properties.currency,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -69366,23 +70908,23 @@ var valid0 = true;
 }
 }
 else {
-validate1494.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema584.type,parentSchema:schema584,data}];
+validate1520.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema601.type,parentSchema:schema601,data}];
 return false;
 }
 }
-validate1494.errors = vErrors;
+validate1520.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1493(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1519(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1493.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema583.required,parentSchema:schema583,data}];
+validate1519.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema600.required,parentSchema:schema600,data}];
 return false;
 }
 else {
@@ -69390,11 +70932,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1493.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema583.properties.object.type,parentSchema:schema583.properties.object,data:data0}];
+validate1519.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.object.type,parentSchema:schema600.properties.object,data:data0}];
 return false;
 }
 if("organization.costs.result" !== data0){
-validate1493.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema583.properties.object,data:data0}];
+validate1519.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema600.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -69405,8 +70947,8 @@ var valid0 = true;
 if(valid0){
 if(data.amount !== undefined){
 const _errs3 = errors;
-if(!(validate1494(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
-vErrors = vErrors === null ? validate1494.errors : vErrors.concat(validate1494.errors);
+if(!(validate1520(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
+vErrors = vErrors === null ? validate1520.errors : vErrors.concat(validate1520.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -69419,7 +70961,7 @@ if(data.line_item !== undefined){
 let data2 = data.line_item;
 const _errs4 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1493.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema583.properties.line_item.type},message:"must be string,null",schema:schema583.properties.line_item.type,parentSchema:schema583.properties.line_item,data:data2}];
+validate1519.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema600.properties.line_item.type},message:"must be string,null",schema:schema600.properties.line_item.type,parentSchema:schema600.properties.line_item,data:data2}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -69432,7 +70974,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs6 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1493.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema583.properties.project_id.type},message:"must be string,null",schema:schema583.properties.project_id.type,parentSchema:schema583.properties.project_id,data:data3}];
+validate1519.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema600.properties.project_id.type},message:"must be string,null",schema:schema600.properties.project_id.type,parentSchema:schema600.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -69445,7 +70987,7 @@ if(data.api_key_id !== undefined){
 let data4 = data.api_key_id;
 const _errs8 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1493.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema583.properties.api_key_id.type},message:"must be string,null",schema:schema583.properties.api_key_id.type,parentSchema:schema583.properties.api_key_id,data:data4}];
+validate1519.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema600.properties.api_key_id.type},message:"must be string,null",schema:schema600.properties.api_key_id.type,parentSchema:schema600.properties.api_key_id,data:data4}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -69458,7 +71000,7 @@ if(data.quantity !== undefined){
 let data5 = data.quantity;
 const _errs10 = errors;
 if((!((typeof data5 == "number") && (isFinite(data5)))) && (data5 !== null)){
-validate1493.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema583.properties.quantity.type},message:"must be number,null",schema:schema583.properties.quantity.type,parentSchema:schema583.properties.quantity,data:data5}];
+validate1519.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema600.properties.quantity.type},message:"must be number,null",schema:schema600.properties.quantity.type,parentSchema:schema600.properties.quantity,data:data5}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -69471,7 +71013,7 @@ if(data.quantity_unit !== undefined){
 let data6 = data.quantity_unit;
 const _errs12 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1493.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema583.properties.quantity_unit.type},message:"must be string,null",schema:schema583.properties.quantity_unit.type,parentSchema:schema583.properties.quantity_unit,data:data6}];
+validate1519.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema600.properties.quantity_unit.type},message:"must be string,null",schema:schema600.properties.quantity_unit.type,parentSchema:schema600.properties.quantity_unit,data:data6}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -69488,123 +71030,123 @@ var valid0 = true;
 }
 }
 else {
-validate1493.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema583.type,parentSchema:schema583,data}];
+validate1519.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema600.type,parentSchema:schema600,data}];
 return false;
 }
 }
-validate1493.errors = vErrors;
+validate1519.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1482(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1508(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1482.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema572.required,parentSchema:schema572,data}];
+validate1508.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema589.required,parentSchema:schema589,data}];
 return false;
 }
 else {
 const tag0 = data.object;
 if(typeof tag0 == "string"){
 if(tag0 === "organization.usage.completions.result"){
-if(!(validate1483(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1483.errors : vErrors.concat(validate1483.errors);
+if(!(validate1509(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1509.errors : vErrors.concat(validate1509.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "organization.usage.embeddings.result"){
-if(!(validate1484(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1484.errors : vErrors.concat(validate1484.errors);
+if(!(validate1510(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1510.errors : vErrors.concat(validate1510.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "organization.usage.moderations.result"){
-if(!(validate1485(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1485.errors : vErrors.concat(validate1485.errors);
+if(!(validate1511(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1511.errors : vErrors.concat(validate1511.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "organization.usage.images.result"){
-if(!(validate1486(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1486.errors : vErrors.concat(validate1486.errors);
+if(!(validate1512(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1512.errors : vErrors.concat(validate1512.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "organization.usage.audio_speeches.result"){
-if(!(validate1487(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1487.errors : vErrors.concat(validate1487.errors);
+if(!(validate1513(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1513.errors : vErrors.concat(validate1513.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "organization.usage.audio_transcriptions.result"){
-if(!(validate1488(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1488.errors : vErrors.concat(validate1488.errors);
+if(!(validate1514(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1514.errors : vErrors.concat(validate1514.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "organization.usage.vector_stores.result"){
-if(!(validate1489(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1489.errors : vErrors.concat(validate1489.errors);
+if(!(validate1515(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1515.errors : vErrors.concat(validate1515.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
-if(!(validate1490(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1490.errors : vErrors.concat(validate1490.errors);
+if(!(validate1516(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1516.errors : vErrors.concat(validate1516.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "organization.usage.file_searches.result"){
-if(!(validate1491(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1491.errors : vErrors.concat(validate1491.errors);
+if(!(validate1517(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1517.errors : vErrors.concat(validate1517.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "organization.usage.web_searches.result"){
-if(!(validate1492(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1492.errors : vErrors.concat(validate1492.errors);
+if(!(validate1518(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1518.errors : vErrors.concat(validate1518.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "organization.costs.result"){
-if(!(validate1493(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1493.errors : vErrors.concat(validate1493.errors);
+if(!(validate1519(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1519.errors : vErrors.concat(validate1519.errors);
 errors = vErrors.length;
 }
 }
 else {
-validate1482.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema572.discriminator,parentSchema:schema572,data}];
+validate1508.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema589.discriminator,parentSchema:schema589,data}];
 return false;
 }
 }
 else {
-validate1482.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema572.discriminator,parentSchema:schema572,data}];
+validate1508.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema589.discriminator,parentSchema:schema589,data}];
 return false;
 }
 }
 }
 else {
-validate1482.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema572.type,parentSchema:schema572,data}];
+validate1508.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema589.type,parentSchema:schema589,data}];
 return false;
 }
 }
-validate1482.errors = vErrors;
+validate1508.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1481(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1507(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.results === undefined) && (missing0 = "results")){
-validate1481.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema571.required,parentSchema:schema571,data}];
+validate1507.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema588.required,parentSchema:schema588,data}];
 return false;
 }
 else {
@@ -69612,11 +71154,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1481.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema571.properties.object.type,parentSchema:schema571.properties.object,data:data0}];
+validate1507.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema588.properties.object.type,parentSchema:schema588.properties.object,data:data0}];
 return false;
 }
 if("bucket" !== data0){
-validate1481.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema571.properties.object,data:data0}];
+validate1507.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema588.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -69629,7 +71171,7 @@ if(data.start_time !== undefined){
 let data1 = data.start_time;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1481.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.start_time.type,parentSchema:schema571.properties.start_time,data:data1}];
+validate1507.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema588.properties.start_time.type,parentSchema:schema588.properties.start_time,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -69642,7 +71184,7 @@ if(data.end_time !== undefined){
 let data2 = data.end_time;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1481.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.end_time.type,parentSchema:schema571.properties.end_time,data:data2}];
+validate1507.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema588.properties.end_time.type,parentSchema:schema588.properties.end_time,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -69660,8 +71202,8 @@ var valid1 = true;
 const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 const _errs9 = errors;
-if(!(validate1482(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1482.errors : vErrors.concat(validate1482.errors);
+if(!(validate1508(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1508.errors : vErrors.concat(validate1508.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs9 === errors;
@@ -69671,7 +71213,7 @@ break;
 }
 }
 else {
-validate1481.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema571.properties.results.type,parentSchema:schema571.properties.results,data:data3}];
+validate1507.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema588.properties.results.type,parentSchema:schema588.properties.results,data:data3}];
 return false;
 }
 }
@@ -69686,23 +71228,23 @@ var valid0 = true;
 }
 }
 else {
-validate1481.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema571.type,parentSchema:schema571,data}];
+validate1507.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema588.type,parentSchema:schema588,data}];
 return false;
 }
 }
-validate1481.errors = vErrors;
+validate1507.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1480(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1506(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate1480.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema570.required,parentSchema:schema570,data}];
+validate1506.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema587.required,parentSchema:schema587,data}];
 return false;
 }
 else {
@@ -69710,11 +71252,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1480.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema570.properties.object.type,parentSchema:schema570.properties.object,data:data0}];
+validate1506.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema587.properties.object.type,parentSchema:schema587.properties.object,data:data0}];
 return false;
 }
 if("page" !== data0){
-validate1480.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "page"},message:"must be equal to constant",schema:"page",parentSchema:schema570.properties.object,data:data0}];
+validate1506.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "page"},message:"must be equal to constant",schema:"page",parentSchema:schema587.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -69732,8 +71274,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate1481(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1481.errors : vErrors.concat(validate1481.errors);
+if(!(validate1507(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1507.errors : vErrors.concat(validate1507.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -69743,7 +71285,7 @@ break;
 }
 }
 else {
-validate1480.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema570.properties.data.type,parentSchema:schema570.properties.data,data:data1}];
+validate1506.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema587.properties.data.type,parentSchema:schema587.properties.data,data:data1}];
 return false;
 }
 }
@@ -69757,7 +71299,7 @@ if(data.has_more !== undefined){
 let data3 = data.has_more;
 const _errs6 = errors;
 if(typeof data3 !== "boolean"){
-validate1480.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema570.properties.has_more.type,parentSchema:schema570.properties.has_more,data:data3}];
+validate1506.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema587.properties.has_more.type,parentSchema:schema587.properties.has_more,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -69770,7 +71312,7 @@ if(data.next_page !== undefined){
 let data4 = data.next_page;
 const _errs8 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1480.errors = [{instancePath:instancePath+"/next_page",schemaPath:"#/properties/next_page/type",keyword:"type",params:{type: schema570.properties.next_page.type},message:"must be string,null",schema:schema570.properties.next_page.type,parentSchema:schema570.properties.next_page,data:data4}];
+validate1506.errors = [{instancePath:instancePath+"/next_page",schemaPath:"#/properties/next_page/type",keyword:"type",params:{type: schema587.properties.next_page.type},message:"must be string,null",schema:schema587.properties.next_page.type,parentSchema:schema587.properties.next_page,data:data4}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -69784,24 +71326,24 @@ var valid0 = true;
 }
 }
 else {
-validate1480.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema570.type,parentSchema:schema570,data}];
+validate1506.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema587.type,parentSchema:schema587,data}];
 return false;
 }
 }
-validate1480.errors = vErrors;
+validate1506.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageTimeBucket = validate1509;
+export const readUsageTimeBucket = validate1535;
 
-function validate1509(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1535(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.results === undefined) && (missing0 = "results")){
-validate1509.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema571.required,parentSchema:schema571,data}];
+validate1535.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema588.required,parentSchema:schema588,data}];
 return false;
 }
 else {
@@ -69809,11 +71351,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1509.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema571.properties.object.type,parentSchema:schema571.properties.object,data:data0}];
+validate1535.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema588.properties.object.type,parentSchema:schema588.properties.object,data:data0}];
 return false;
 }
 if("bucket" !== data0){
-validate1509.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema571.properties.object,data:data0}];
+validate1535.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema588.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -69826,7 +71368,7 @@ if(data.start_time !== undefined){
 let data1 = data.start_time;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1509.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.start_time.type,parentSchema:schema571.properties.start_time,data:data1}];
+validate1535.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema588.properties.start_time.type,parentSchema:schema588.properties.start_time,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -69839,7 +71381,7 @@ if(data.end_time !== undefined){
 let data2 = data.end_time;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1509.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema571.properties.end_time.type,parentSchema:schema571.properties.end_time,data:data2}];
+validate1535.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema588.properties.end_time.type,parentSchema:schema588.properties.end_time,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -69857,8 +71399,8 @@ var valid1 = true;
 const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 const _errs9 = errors;
-if(!(validate1482(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1482.errors : vErrors.concat(validate1482.errors);
+if(!(validate1508(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1508.errors : vErrors.concat(validate1508.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs9 === errors;
@@ -69868,7 +71410,7 @@ break;
 }
 }
 else {
-validate1509.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema571.properties.results.type,parentSchema:schema571.properties.results,data:data3}];
+validate1535.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema588.properties.results.type,parentSchema:schema588.properties.results,data:data3}];
 return false;
 }
 }
@@ -69883,125 +71425,125 @@ var valid0 = true;
 }
 }
 else {
-validate1509.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema571.type,parentSchema:schema571,data}];
+validate1535.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema588.type,parentSchema:schema588,data}];
 return false;
 }
 }
-validate1509.errors = vErrors;
+validate1535.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageResult = validate1511;
+export const readUsageResult = validate1537;
 
-function validate1511(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1537(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1511.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema572.required,parentSchema:schema572,data}];
+validate1537.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema589.required,parentSchema:schema589,data}];
 return false;
 }
 else {
 const tag0 = data.object;
 if(typeof tag0 == "string"){
 if(tag0 === "organization.usage.completions.result"){
-if(!(validate1483(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1483.errors : vErrors.concat(validate1483.errors);
+if(!(validate1509(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1509.errors : vErrors.concat(validate1509.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "organization.usage.embeddings.result"){
-if(!(validate1484(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1484.errors : vErrors.concat(validate1484.errors);
+if(!(validate1510(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1510.errors : vErrors.concat(validate1510.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "organization.usage.moderations.result"){
-if(!(validate1485(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1485.errors : vErrors.concat(validate1485.errors);
+if(!(validate1511(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1511.errors : vErrors.concat(validate1511.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "organization.usage.images.result"){
-if(!(validate1486(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1486.errors : vErrors.concat(validate1486.errors);
+if(!(validate1512(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1512.errors : vErrors.concat(validate1512.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "organization.usage.audio_speeches.result"){
-if(!(validate1487(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1487.errors : vErrors.concat(validate1487.errors);
+if(!(validate1513(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1513.errors : vErrors.concat(validate1513.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "organization.usage.audio_transcriptions.result"){
-if(!(validate1488(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1488.errors : vErrors.concat(validate1488.errors);
+if(!(validate1514(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1514.errors : vErrors.concat(validate1514.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "organization.usage.vector_stores.result"){
-if(!(validate1489(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1489.errors : vErrors.concat(validate1489.errors);
+if(!(validate1515(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1515.errors : vErrors.concat(validate1515.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
-if(!(validate1490(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1490.errors : vErrors.concat(validate1490.errors);
+if(!(validate1516(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1516.errors : vErrors.concat(validate1516.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "organization.usage.file_searches.result"){
-if(!(validate1491(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1491.errors : vErrors.concat(validate1491.errors);
+if(!(validate1517(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1517.errors : vErrors.concat(validate1517.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "organization.usage.web_searches.result"){
-if(!(validate1492(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1492.errors : vErrors.concat(validate1492.errors);
+if(!(validate1518(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1518.errors : vErrors.concat(validate1518.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "organization.costs.result"){
-if(!(validate1493(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1493.errors : vErrors.concat(validate1493.errors);
+if(!(validate1519(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1519.errors : vErrors.concat(validate1519.errors);
 errors = vErrors.length;
 }
 }
 else {
-validate1511.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema572.discriminator,parentSchema:schema572,data}];
+validate1537.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema589.discriminator,parentSchema:schema589,data}];
 return false;
 }
 }
 else {
-validate1511.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema572.discriminator,parentSchema:schema572,data}];
+validate1537.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema589.discriminator,parentSchema:schema589,data}];
 return false;
 }
 }
 }
 else {
-validate1511.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema572.type,parentSchema:schema572,data}];
+validate1537.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema589.type,parentSchema:schema589,data}];
 return false;
 }
 }
-validate1511.errors = vErrors;
+validate1537.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageCompletionsResult = validate1523;
+export const readUsageCompletionsResult = validate1549;
 
-function validate1523(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1549(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1523.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema573.required,parentSchema:schema573,data}];
+validate1549.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema590.required,parentSchema:schema590,data}];
 return false;
 }
 else {
@@ -70009,11 +71551,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1523.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema573.properties.object.type,parentSchema:schema573.properties.object,data:data0}];
+validate1549.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema590.properties.object.type,parentSchema:schema590.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.completions.result" !== data0){
-validate1523.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema573.properties.object,data:data0}];
+validate1549.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema590.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -70026,13 +71568,13 @@ if(data.input_tokens !== undefined){
 let data1 = data.input_tokens;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1523.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.input_tokens.type,parentSchema:schema573.properties.input_tokens,data:data1}];
+validate1549.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema590.properties.input_tokens.type,parentSchema:schema590.properties.input_tokens,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1523.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.input_tokens,data:data1}];
+validate1549.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema590.properties.input_tokens,data:data1}];
 return false;
 }
 }
@@ -70047,13 +71589,13 @@ if(data.input_cached_tokens !== undefined){
 let data2 = data.input_cached_tokens;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1523.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.input_cached_tokens.type,parentSchema:schema573.properties.input_cached_tokens,data:data2}];
+validate1549.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema590.properties.input_cached_tokens.type,parentSchema:schema590.properties.input_cached_tokens,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1523.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.input_cached_tokens,data:data2}];
+validate1549.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema590.properties.input_cached_tokens,data:data2}];
 return false;
 }
 }
@@ -70068,13 +71610,13 @@ if(data.input_cache_write_tokens !== undefined){
 let data3 = data.input_cache_write_tokens;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1523.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.input_cache_write_tokens.type,parentSchema:schema573.properties.input_cache_write_tokens,data:data3}];
+validate1549.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema590.properties.input_cache_write_tokens.type,parentSchema:schema590.properties.input_cache_write_tokens,data:data3}];
 return false;
 }
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate1523.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.input_cache_write_tokens,data:data3}];
+validate1549.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema590.properties.input_cache_write_tokens,data:data3}];
 return false;
 }
 }
@@ -70089,13 +71631,13 @@ if(data.input_uncached_tokens !== undefined){
 let data4 = data.input_uncached_tokens;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1523.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.input_uncached_tokens.type,parentSchema:schema573.properties.input_uncached_tokens,data:data4}];
+validate1549.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema590.properties.input_uncached_tokens.type,parentSchema:schema590.properties.input_uncached_tokens,data:data4}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate1523.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.input_uncached_tokens,data:data4}];
+validate1549.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema590.properties.input_uncached_tokens,data:data4}];
 return false;
 }
 }
@@ -70110,13 +71652,13 @@ if(data.output_tokens !== undefined){
 let data5 = data.output_tokens;
 const _errs11 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate1523.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.output_tokens.type,parentSchema:schema573.properties.output_tokens,data:data5}];
+validate1549.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema590.properties.output_tokens.type,parentSchema:schema590.properties.output_tokens,data:data5}];
 return false;
 }
 if(errors === _errs11){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 < 0 || isNaN(data5)){
-validate1523.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.output_tokens,data:data5}];
+validate1549.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema590.properties.output_tokens,data:data5}];
 return false;
 }
 }
@@ -70131,13 +71673,13 @@ if(data.num_model_requests !== undefined){
 let data6 = data.num_model_requests;
 const _errs13 = errors;
 if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate1523.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema573.properties.num_model_requests.type,parentSchema:schema573.properties.num_model_requests,data:data6}];
+validate1549.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema590.properties.num_model_requests.type,parentSchema:schema590.properties.num_model_requests,data:data6}];
 return false;
 }
 if(errors === _errs13){
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 < 0 || isNaN(data6)){
-validate1523.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema573.properties.num_model_requests,data:data6}];
+validate1549.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema590.properties.num_model_requests,data:data6}];
 return false;
 }
 }
@@ -70152,7 +71694,7 @@ if(data.project_id !== undefined){
 let data7 = data.project_id;
 const _errs15 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate1523.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema573.properties.project_id.type},message:"must be string,null",schema:schema573.properties.project_id.type,parentSchema:schema573.properties.project_id,data:data7}];
+validate1549.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema590.properties.project_id.type},message:"must be string,null",schema:schema590.properties.project_id.type,parentSchema:schema590.properties.project_id,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -70165,7 +71707,7 @@ if(data.user_id !== undefined){
 let data8 = data.user_id;
 const _errs17 = errors;
 if((typeof data8 !== "string") && (data8 !== null)){
-validate1523.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema573.properties.user_id.type},message:"must be string,null",schema:schema573.properties.user_id.type,parentSchema:schema573.properties.user_id,data:data8}];
+validate1549.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema590.properties.user_id.type},message:"must be string,null",schema:schema590.properties.user_id.type,parentSchema:schema590.properties.user_id,data:data8}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -70178,7 +71720,7 @@ if(data.api_key_id !== undefined){
 let data9 = data.api_key_id;
 const _errs19 = errors;
 if((typeof data9 !== "string") && (data9 !== null)){
-validate1523.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema573.properties.api_key_id.type},message:"must be string,null",schema:schema573.properties.api_key_id.type,parentSchema:schema573.properties.api_key_id,data:data9}];
+validate1549.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema590.properties.api_key_id.type},message:"must be string,null",schema:schema590.properties.api_key_id.type,parentSchema:schema590.properties.api_key_id,data:data9}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -70191,7 +71733,7 @@ if(data.model !== undefined){
 let data10 = data.model;
 const _errs21 = errors;
 if((typeof data10 !== "string") && (data10 !== null)){
-validate1523.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema573.properties.model.type},message:"must be string,null",schema:schema573.properties.model.type,parentSchema:schema573.properties.model,data:data10}];
+validate1549.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema590.properties.model.type},message:"must be string,null",schema:schema590.properties.model.type,parentSchema:schema590.properties.model,data:data10}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -70204,7 +71746,7 @@ if(data.batch !== undefined){
 let data11 = data.batch;
 const _errs23 = errors;
 if((typeof data11 !== "boolean") && (data11 !== null)){
-validate1523.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema573.properties.batch.type},message:"must be boolean,null",schema:schema573.properties.batch.type,parentSchema:schema573.properties.batch,data:data11}];
+validate1549.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema590.properties.batch.type},message:"must be boolean,null",schema:schema590.properties.batch.type,parentSchema:schema590.properties.batch,data:data11}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -70217,7 +71759,7 @@ if(data.service_tier !== undefined){
 let data12 = data.service_tier;
 const _errs25 = errors;
 if((typeof data12 !== "string") && (data12 !== null)){
-validate1523.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema573.properties.service_tier.type},message:"must be string,null",schema:schema573.properties.service_tier.type,parentSchema:schema573.properties.service_tier,data:data12}];
+validate1549.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema590.properties.service_tier.type},message:"must be string,null",schema:schema590.properties.service_tier.type,parentSchema:schema590.properties.service_tier,data:data12}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -70240,24 +71782,24 @@ var valid0 = true;
 }
 }
 else {
-validate1523.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema573.type,parentSchema:schema573,data}];
+validate1549.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema590.type,parentSchema:schema590,data}];
 return false;
 }
 }
-validate1523.errors = vErrors;
+validate1549.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageEmbeddingsResult = validate1524;
+export const readUsageEmbeddingsResult = validate1550;
 
-function validate1524(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1550(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1524.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema574.required,parentSchema:schema574,data}];
+validate1550.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema591.required,parentSchema:schema591,data}];
 return false;
 }
 else {
@@ -70265,11 +71807,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1524.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema574.properties.object.type,parentSchema:schema574.properties.object,data:data0}];
+validate1550.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema591.properties.object.type,parentSchema:schema591.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.embeddings.result" !== data0){
-validate1524.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema574.properties.object,data:data0}];
+validate1550.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema591.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -70282,13 +71824,13 @@ if(data.input_tokens !== undefined){
 let data1 = data.input_tokens;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1524.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema574.properties.input_tokens.type,parentSchema:schema574.properties.input_tokens,data:data1}];
+validate1550.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema591.properties.input_tokens.type,parentSchema:schema591.properties.input_tokens,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1524.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema574.properties.input_tokens,data:data1}];
+validate1550.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema591.properties.input_tokens,data:data1}];
 return false;
 }
 }
@@ -70303,13 +71845,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1524.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema574.properties.num_model_requests.type,parentSchema:schema574.properties.num_model_requests,data:data2}];
+validate1550.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema591.properties.num_model_requests.type,parentSchema:schema591.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1524.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema574.properties.num_model_requests,data:data2}];
+validate1550.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema591.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -70324,7 +71866,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1524.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema574.properties.project_id.type},message:"must be string,null",schema:schema574.properties.project_id.type,parentSchema:schema574.properties.project_id,data:data3}];
+validate1550.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema591.properties.project_id.type},message:"must be string,null",schema:schema591.properties.project_id.type,parentSchema:schema591.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -70337,7 +71879,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1524.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema574.properties.user_id.type},message:"must be string,null",schema:schema574.properties.user_id.type,parentSchema:schema574.properties.user_id,data:data4}];
+validate1550.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema591.properties.user_id.type},message:"must be string,null",schema:schema591.properties.user_id.type,parentSchema:schema591.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -70350,7 +71892,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1524.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema574.properties.api_key_id.type},message:"must be string,null",schema:schema574.properties.api_key_id.type,parentSchema:schema574.properties.api_key_id,data:data5}];
+validate1550.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema591.properties.api_key_id.type},message:"must be string,null",schema:schema591.properties.api_key_id.type,parentSchema:schema591.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -70363,7 +71905,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1524.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema574.properties.model.type},message:"must be string,null",schema:schema574.properties.model.type,parentSchema:schema574.properties.model,data:data6}];
+validate1550.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema591.properties.model.type},message:"must be string,null",schema:schema591.properties.model.type,parentSchema:schema591.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -70380,24 +71922,24 @@ var valid0 = true;
 }
 }
 else {
-validate1524.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema574.type,parentSchema:schema574,data}];
+validate1550.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema591.type,parentSchema:schema591,data}];
 return false;
 }
 }
-validate1524.errors = vErrors;
+validate1550.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageModerationsResult = validate1525;
+export const readUsageModerationsResult = validate1551;
 
-function validate1525(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1551(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1525.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema575.required,parentSchema:schema575,data}];
+validate1551.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema592.required,parentSchema:schema592,data}];
 return false;
 }
 else {
@@ -70405,11 +71947,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1525.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema575.properties.object.type,parentSchema:schema575.properties.object,data:data0}];
+validate1551.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema592.properties.object.type,parentSchema:schema592.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.moderations.result" !== data0){
-validate1525.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema575.properties.object,data:data0}];
+validate1551.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema592.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -70422,13 +71964,13 @@ if(data.input_tokens !== undefined){
 let data1 = data.input_tokens;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1525.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.input_tokens.type,parentSchema:schema575.properties.input_tokens,data:data1}];
+validate1551.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema592.properties.input_tokens.type,parentSchema:schema592.properties.input_tokens,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1525.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.input_tokens,data:data1}];
+validate1551.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema592.properties.input_tokens,data:data1}];
 return false;
 }
 }
@@ -70443,13 +71985,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1525.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema575.properties.num_model_requests.type,parentSchema:schema575.properties.num_model_requests,data:data2}];
+validate1551.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema592.properties.num_model_requests.type,parentSchema:schema592.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1525.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema575.properties.num_model_requests,data:data2}];
+validate1551.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema592.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -70464,7 +72006,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1525.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema575.properties.project_id.type},message:"must be string,null",schema:schema575.properties.project_id.type,parentSchema:schema575.properties.project_id,data:data3}];
+validate1551.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema592.properties.project_id.type},message:"must be string,null",schema:schema592.properties.project_id.type,parentSchema:schema592.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -70477,7 +72019,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1525.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema575.properties.user_id.type},message:"must be string,null",schema:schema575.properties.user_id.type,parentSchema:schema575.properties.user_id,data:data4}];
+validate1551.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema592.properties.user_id.type},message:"must be string,null",schema:schema592.properties.user_id.type,parentSchema:schema592.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -70490,7 +72032,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1525.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema575.properties.api_key_id.type},message:"must be string,null",schema:schema575.properties.api_key_id.type,parentSchema:schema575.properties.api_key_id,data:data5}];
+validate1551.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema592.properties.api_key_id.type},message:"must be string,null",schema:schema592.properties.api_key_id.type,parentSchema:schema592.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -70503,7 +72045,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1525.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema575.properties.model.type},message:"must be string,null",schema:schema575.properties.model.type,parentSchema:schema575.properties.model,data:data6}];
+validate1551.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema592.properties.model.type},message:"must be string,null",schema:schema592.properties.model.type,parentSchema:schema592.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -70520,24 +72062,24 @@ var valid0 = true;
 }
 }
 else {
-validate1525.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema575.type,parentSchema:schema575,data}];
+validate1551.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema592.type,parentSchema:schema592,data}];
 return false;
 }
 }
-validate1525.errors = vErrors;
+validate1551.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageImagesResult = validate1526;
+export const readUsageImagesResult = validate1552;
 
-function validate1526(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1552(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1526.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema576.required,parentSchema:schema576,data}];
+validate1552.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema593.required,parentSchema:schema593,data}];
 return false;
 }
 else {
@@ -70545,11 +72087,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1526.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema576.properties.object.type,parentSchema:schema576.properties.object,data:data0}];
+validate1552.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema593.properties.object.type,parentSchema:schema593.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.images.result" !== data0){
-validate1526.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema576.properties.object,data:data0}];
+validate1552.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema593.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -70562,13 +72104,13 @@ if(data.images !== undefined){
 let data1 = data.images;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1526.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema576.properties.images.type,parentSchema:schema576.properties.images,data:data1}];
+validate1552.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema593.properties.images.type,parentSchema:schema593.properties.images,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1526.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema576.properties.images,data:data1}];
+validate1552.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema593.properties.images,data:data1}];
 return false;
 }
 }
@@ -70583,13 +72125,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1526.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema576.properties.num_model_requests.type,parentSchema:schema576.properties.num_model_requests,data:data2}];
+validate1552.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema593.properties.num_model_requests.type,parentSchema:schema593.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1526.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema576.properties.num_model_requests,data:data2}];
+validate1552.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema593.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -70604,7 +72146,7 @@ if(data.source !== undefined){
 let data3 = data.source;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1526.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema576.properties.source.type},message:"must be string,null",schema:schema576.properties.source.type,parentSchema:schema576.properties.source,data:data3}];
+validate1552.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema593.properties.source.type},message:"must be string,null",schema:schema593.properties.source.type,parentSchema:schema593.properties.source,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -70617,7 +72159,7 @@ if(data.size !== undefined){
 let data4 = data.size;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1526.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema576.properties.size.type},message:"must be string,null",schema:schema576.properties.size.type,parentSchema:schema576.properties.size,data:data4}];
+validate1552.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema593.properties.size.type},message:"must be string,null",schema:schema593.properties.size.type,parentSchema:schema593.properties.size,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -70630,7 +72172,7 @@ if(data.project_id !== undefined){
 let data5 = data.project_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1526.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema576.properties.project_id.type},message:"must be string,null",schema:schema576.properties.project_id.type,parentSchema:schema576.properties.project_id,data:data5}];
+validate1552.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema593.properties.project_id.type},message:"must be string,null",schema:schema593.properties.project_id.type,parentSchema:schema593.properties.project_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -70643,7 +72185,7 @@ if(data.user_id !== undefined){
 let data6 = data.user_id;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1526.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema576.properties.user_id.type},message:"must be string,null",schema:schema576.properties.user_id.type,parentSchema:schema576.properties.user_id,data:data6}];
+validate1552.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema593.properties.user_id.type},message:"must be string,null",schema:schema593.properties.user_id.type,parentSchema:schema593.properties.user_id,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -70656,7 +72198,7 @@ if(data.api_key_id !== undefined){
 let data7 = data.api_key_id;
 const _errs15 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate1526.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema576.properties.api_key_id.type},message:"must be string,null",schema:schema576.properties.api_key_id.type,parentSchema:schema576.properties.api_key_id,data:data7}];
+validate1552.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema593.properties.api_key_id.type},message:"must be string,null",schema:schema593.properties.api_key_id.type,parentSchema:schema593.properties.api_key_id,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -70669,7 +72211,7 @@ if(data.model !== undefined){
 let data8 = data.model;
 const _errs17 = errors;
 if((typeof data8 !== "string") && (data8 !== null)){
-validate1526.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema576.properties.model.type},message:"must be string,null",schema:schema576.properties.model.type,parentSchema:schema576.properties.model,data:data8}];
+validate1552.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema593.properties.model.type},message:"must be string,null",schema:schema593.properties.model.type,parentSchema:schema593.properties.model,data:data8}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -70688,24 +72230,24 @@ var valid0 = true;
 }
 }
 else {
-validate1526.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema576.type,parentSchema:schema576,data}];
+validate1552.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema593.type,parentSchema:schema593,data}];
 return false;
 }
 }
-validate1526.errors = vErrors;
+validate1552.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageAudioSpeechesResult = validate1527;
+export const readUsageAudioSpeechesResult = validate1553;
 
-function validate1527(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1553(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1527.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema577.required,parentSchema:schema577,data}];
+validate1553.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema594.required,parentSchema:schema594,data}];
 return false;
 }
 else {
@@ -70713,11 +72255,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1527.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema577.properties.object.type,parentSchema:schema577.properties.object,data:data0}];
+validate1553.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema594.properties.object.type,parentSchema:schema594.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.audio_speeches.result" !== data0){
-validate1527.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema577.properties.object,data:data0}];
+validate1553.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema594.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -70730,13 +72272,13 @@ if(data.characters !== undefined){
 let data1 = data.characters;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1527.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema577.properties.characters.type,parentSchema:schema577.properties.characters,data:data1}];
+validate1553.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema594.properties.characters.type,parentSchema:schema594.properties.characters,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1527.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577.properties.characters,data:data1}];
+validate1553.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema594.properties.characters,data:data1}];
 return false;
 }
 }
@@ -70751,13 +72293,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1527.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema577.properties.num_model_requests.type,parentSchema:schema577.properties.num_model_requests,data:data2}];
+validate1553.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema594.properties.num_model_requests.type,parentSchema:schema594.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1527.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema577.properties.num_model_requests,data:data2}];
+validate1553.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema594.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -70772,7 +72314,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1527.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema577.properties.project_id.type},message:"must be string,null",schema:schema577.properties.project_id.type,parentSchema:schema577.properties.project_id,data:data3}];
+validate1553.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema594.properties.project_id.type},message:"must be string,null",schema:schema594.properties.project_id.type,parentSchema:schema594.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -70785,7 +72327,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1527.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema577.properties.user_id.type},message:"must be string,null",schema:schema577.properties.user_id.type,parentSchema:schema577.properties.user_id,data:data4}];
+validate1553.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema594.properties.user_id.type},message:"must be string,null",schema:schema594.properties.user_id.type,parentSchema:schema594.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -70798,7 +72340,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1527.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema577.properties.api_key_id.type},message:"must be string,null",schema:schema577.properties.api_key_id.type,parentSchema:schema577.properties.api_key_id,data:data5}];
+validate1553.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema594.properties.api_key_id.type},message:"must be string,null",schema:schema594.properties.api_key_id.type,parentSchema:schema594.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -70811,7 +72353,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1527.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema577.properties.model.type},message:"must be string,null",schema:schema577.properties.model.type,parentSchema:schema577.properties.model,data:data6}];
+validate1553.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema594.properties.model.type},message:"must be string,null",schema:schema594.properties.model.type,parentSchema:schema594.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -70828,24 +72370,24 @@ var valid0 = true;
 }
 }
 else {
-validate1527.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema577.type,parentSchema:schema577,data}];
+validate1553.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema594.type,parentSchema:schema594,data}];
 return false;
 }
 }
-validate1527.errors = vErrors;
+validate1553.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageAudioTranscriptionsResult = validate1528;
+export const readUsageAudioTranscriptionsResult = validate1554;
 
-function validate1528(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1554(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1528.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema578.required,parentSchema:schema578,data}];
+validate1554.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema595.required,parentSchema:schema595,data}];
 return false;
 }
 else {
@@ -70853,11 +72395,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1528.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema578.properties.object.type,parentSchema:schema578.properties.object,data:data0}];
+validate1554.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema595.properties.object.type,parentSchema:schema595.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.audio_transcriptions.result" !== data0){
-validate1528.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema578.properties.object,data:data0}];
+validate1554.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema595.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -70870,13 +72412,13 @@ if(data.seconds !== undefined){
 let data1 = data.seconds;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1528.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema578.properties.seconds.type,parentSchema:schema578.properties.seconds,data:data1}];
+validate1554.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema595.properties.seconds.type,parentSchema:schema595.properties.seconds,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1528.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema578.properties.seconds,data:data1}];
+validate1554.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema595.properties.seconds,data:data1}];
 return false;
 }
 }
@@ -70891,13 +72433,13 @@ if(data.num_model_requests !== undefined){
 let data2 = data.num_model_requests;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1528.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema578.properties.num_model_requests.type,parentSchema:schema578.properties.num_model_requests,data:data2}];
+validate1554.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema595.properties.num_model_requests.type,parentSchema:schema595.properties.num_model_requests,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1528.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema578.properties.num_model_requests,data:data2}];
+validate1554.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema595.properties.num_model_requests,data:data2}];
 return false;
 }
 }
@@ -70912,7 +72454,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1528.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema578.properties.project_id.type},message:"must be string,null",schema:schema578.properties.project_id.type,parentSchema:schema578.properties.project_id,data:data3}];
+validate1554.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema595.properties.project_id.type},message:"must be string,null",schema:schema595.properties.project_id.type,parentSchema:schema595.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -70925,7 +72467,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1528.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema578.properties.user_id.type},message:"must be string,null",schema:schema578.properties.user_id.type,parentSchema:schema578.properties.user_id,data:data4}];
+validate1554.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema595.properties.user_id.type},message:"must be string,null",schema:schema595.properties.user_id.type,parentSchema:schema595.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -70938,7 +72480,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1528.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema578.properties.api_key_id.type},message:"must be string,null",schema:schema578.properties.api_key_id.type,parentSchema:schema578.properties.api_key_id,data:data5}];
+validate1554.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema595.properties.api_key_id.type},message:"must be string,null",schema:schema595.properties.api_key_id.type,parentSchema:schema595.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -70951,7 +72493,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1528.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema578.properties.model.type},message:"must be string,null",schema:schema578.properties.model.type,parentSchema:schema578.properties.model,data:data6}];
+validate1554.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema595.properties.model.type},message:"must be string,null",schema:schema595.properties.model.type,parentSchema:schema595.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -70968,24 +72510,24 @@ var valid0 = true;
 }
 }
 else {
-validate1528.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema578.type,parentSchema:schema578,data}];
+validate1554.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema595.type,parentSchema:schema595,data}];
 return false;
 }
 }
-validate1528.errors = vErrors;
+validate1554.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageVectorStoresResult = validate1529;
+export const readUsageVectorStoresResult = validate1555;
 
-function validate1529(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1555(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1529.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema579.required,parentSchema:schema579,data}];
+validate1555.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema596.required,parentSchema:schema596,data}];
 return false;
 }
 else {
@@ -70993,11 +72535,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1529.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema579.properties.object.type,parentSchema:schema579.properties.object,data:data0}];
+validate1555.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema596.properties.object.type,parentSchema:schema596.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.vector_stores.result" !== data0){
-validate1529.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema579.properties.object,data:data0}];
+validate1555.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema596.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -71010,13 +72552,13 @@ if(data.usage_bytes !== undefined){
 let data1 = data.usage_bytes;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1529.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema579.properties.usage_bytes.type,parentSchema:schema579.properties.usage_bytes,data:data1}];
+validate1555.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema596.properties.usage_bytes.type,parentSchema:schema596.properties.usage_bytes,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1529.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema579.properties.usage_bytes,data:data1}];
+validate1555.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema596.properties.usage_bytes,data:data1}];
 return false;
 }
 }
@@ -71031,7 +72573,7 @@ if(data.project_id !== undefined){
 let data2 = data.project_id;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1529.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema579.properties.project_id.type},message:"must be string,null",schema:schema579.properties.project_id.type,parentSchema:schema579.properties.project_id,data:data2}];
+validate1555.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema596.properties.project_id.type},message:"must be string,null",schema:schema596.properties.project_id.type,parentSchema:schema596.properties.project_id,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -71044,24 +72586,24 @@ var valid0 = true;
 }
 }
 else {
-validate1529.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema579.type,parentSchema:schema579,data}];
+validate1555.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema596.type,parentSchema:schema596,data}];
 return false;
 }
 }
-validate1529.errors = vErrors;
+validate1555.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageCodeInterpreterSessionsResult = validate1530;
+export const readUsageCodeInterpreterSessionsResult = validate1556;
 
-function validate1530(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1556(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1530.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema580.required,parentSchema:schema580,data}];
+validate1556.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema597.required,parentSchema:schema597,data}];
 return false;
 }
 else {
@@ -71069,11 +72611,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1530.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema580.properties.object.type,parentSchema:schema580.properties.object,data:data0}];
+validate1556.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema597.properties.object.type,parentSchema:schema597.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.code_interpreter_sessions.result" !== data0){
-validate1530.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema580.properties.object,data:data0}];
+validate1556.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema597.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -71086,13 +72628,13 @@ if(data.num_sessions !== undefined){
 let data1 = data.num_sessions;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1530.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema580.properties.num_sessions.type,parentSchema:schema580.properties.num_sessions,data:data1}];
+validate1556.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema597.properties.num_sessions.type,parentSchema:schema597.properties.num_sessions,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1530.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema580.properties.num_sessions,data:data1}];
+validate1556.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema597.properties.num_sessions,data:data1}];
 return false;
 }
 }
@@ -71107,7 +72649,7 @@ if(data.project_id !== undefined){
 let data2 = data.project_id;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1530.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema580.properties.project_id.type},message:"must be string,null",schema:schema580.properties.project_id.type,parentSchema:schema580.properties.project_id,data:data2}];
+validate1556.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema597.properties.project_id.type},message:"must be string,null",schema:schema597.properties.project_id.type,parentSchema:schema597.properties.project_id,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -71120,24 +72662,24 @@ var valid0 = true;
 }
 }
 else {
-validate1530.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema580.type,parentSchema:schema580,data}];
+validate1556.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema597.type,parentSchema:schema597,data}];
 return false;
 }
 }
-validate1530.errors = vErrors;
+validate1556.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageFileSearchCallsResult = validate1531;
+export const readUsageFileSearchCallsResult = validate1557;
 
-function validate1531(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1557(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1531.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema581.required,parentSchema:schema581,data}];
+validate1557.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema598.required,parentSchema:schema598,data}];
 return false;
 }
 else {
@@ -71145,11 +72687,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1531.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema581.properties.object.type,parentSchema:schema581.properties.object,data:data0}];
+validate1557.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema598.properties.object.type,parentSchema:schema598.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.file_searches.result" !== data0){
-validate1531.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema581.properties.object,data:data0}];
+validate1557.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema598.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -71162,13 +72704,13 @@ if(data.num_requests !== undefined){
 let data1 = data.num_requests;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1531.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema581.properties.num_requests.type,parentSchema:schema581.properties.num_requests,data:data1}];
+validate1557.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema598.properties.num_requests.type,parentSchema:schema598.properties.num_requests,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1531.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema581.properties.num_requests,data:data1}];
+validate1557.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema598.properties.num_requests,data:data1}];
 return false;
 }
 }
@@ -71183,7 +72725,7 @@ if(data.project_id !== undefined){
 let data2 = data.project_id;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1531.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema581.properties.project_id.type},message:"must be string,null",schema:schema581.properties.project_id.type,parentSchema:schema581.properties.project_id,data:data2}];
+validate1557.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema598.properties.project_id.type},message:"must be string,null",schema:schema598.properties.project_id.type,parentSchema:schema598.properties.project_id,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -71196,7 +72738,7 @@ if(data.user_id !== undefined){
 let data3 = data.user_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1531.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema581.properties.user_id.type},message:"must be string,null",schema:schema581.properties.user_id.type,parentSchema:schema581.properties.user_id,data:data3}];
+validate1557.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema598.properties.user_id.type},message:"must be string,null",schema:schema598.properties.user_id.type,parentSchema:schema598.properties.user_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -71209,7 +72751,7 @@ if(data.api_key_id !== undefined){
 let data4 = data.api_key_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1531.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema581.properties.api_key_id.type},message:"must be string,null",schema:schema581.properties.api_key_id.type,parentSchema:schema581.properties.api_key_id,data:data4}];
+validate1557.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema598.properties.api_key_id.type},message:"must be string,null",schema:schema598.properties.api_key_id.type,parentSchema:schema598.properties.api_key_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -71222,7 +72764,7 @@ if(data.vector_store_id !== undefined){
 let data5 = data.vector_store_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1531.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema581.properties.vector_store_id.type},message:"must be string,null",schema:schema581.properties.vector_store_id.type,parentSchema:schema581.properties.vector_store_id,data:data5}];
+validate1557.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema598.properties.vector_store_id.type},message:"must be string,null",schema:schema598.properties.vector_store_id.type,parentSchema:schema598.properties.vector_store_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -71238,24 +72780,24 @@ var valid0 = true;
 }
 }
 else {
-validate1531.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema581.type,parentSchema:schema581,data}];
+validate1557.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema598.type,parentSchema:schema598,data}];
 return false;
 }
 }
-validate1531.errors = vErrors;
+validate1557.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageWebSearchCallsResult = validate1532;
+export const readUsageWebSearchCallsResult = validate1558;
 
-function validate1532(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1558(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1532.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema582.required,parentSchema:schema582,data}];
+validate1558.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema599.required,parentSchema:schema599,data}];
 return false;
 }
 else {
@@ -71263,11 +72805,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1532.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema582.properties.object.type,parentSchema:schema582.properties.object,data:data0}];
+validate1558.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema599.properties.object.type,parentSchema:schema599.properties.object,data:data0}];
 return false;
 }
 if("organization.usage.web_searches.result" !== data0){
-validate1532.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema582.properties.object,data:data0}];
+validate1558.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema599.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -71280,13 +72822,13 @@ if(data.num_model_requests !== undefined){
 let data1 = data.num_model_requests;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1532.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema582.properties.num_model_requests.type,parentSchema:schema582.properties.num_model_requests,data:data1}];
+validate1558.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema599.properties.num_model_requests.type,parentSchema:schema599.properties.num_model_requests,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1532.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema582.properties.num_model_requests,data:data1}];
+validate1558.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema599.properties.num_model_requests,data:data1}];
 return false;
 }
 }
@@ -71301,13 +72843,13 @@ if(data.num_requests !== undefined){
 let data2 = data.num_requests;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1532.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema582.properties.num_requests.type,parentSchema:schema582.properties.num_requests,data:data2}];
+validate1558.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema599.properties.num_requests.type,parentSchema:schema599.properties.num_requests,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate1532.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema582.properties.num_requests,data:data2}];
+validate1558.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema599.properties.num_requests,data:data2}];
 return false;
 }
 }
@@ -71322,7 +72864,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1532.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema582.properties.project_id.type},message:"must be string,null",schema:schema582.properties.project_id.type,parentSchema:schema582.properties.project_id,data:data3}];
+validate1558.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema599.properties.project_id.type},message:"must be string,null",schema:schema599.properties.project_id.type,parentSchema:schema599.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -71335,7 +72877,7 @@ if(data.user_id !== undefined){
 let data4 = data.user_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1532.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema582.properties.user_id.type},message:"must be string,null",schema:schema582.properties.user_id.type,parentSchema:schema582.properties.user_id,data:data4}];
+validate1558.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema599.properties.user_id.type},message:"must be string,null",schema:schema599.properties.user_id.type,parentSchema:schema599.properties.user_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -71348,7 +72890,7 @@ if(data.api_key_id !== undefined){
 let data5 = data.api_key_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1532.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema582.properties.api_key_id.type},message:"must be string,null",schema:schema582.properties.api_key_id.type,parentSchema:schema582.properties.api_key_id,data:data5}];
+validate1558.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema599.properties.api_key_id.type},message:"must be string,null",schema:schema599.properties.api_key_id.type,parentSchema:schema599.properties.api_key_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -71361,7 +72903,7 @@ if(data.model !== undefined){
 let data6 = data.model;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1532.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema582.properties.model.type},message:"must be string,null",schema:schema582.properties.model.type,parentSchema:schema582.properties.model,data:data6}];
+validate1558.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema599.properties.model.type},message:"must be string,null",schema:schema599.properties.model.type,parentSchema:schema599.properties.model,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -71374,7 +72916,7 @@ if(data.context_level !== undefined){
 let data7 = data.context_level;
 const _errs15 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate1532.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema582.properties.context_level.type},message:"must be string,null",schema:schema582.properties.context_level.type,parentSchema:schema582.properties.context_level,data:data7}];
+validate1558.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema599.properties.context_level.type},message:"must be string,null",schema:schema599.properties.context_level.type,parentSchema:schema599.properties.context_level,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -71392,24 +72934,24 @@ var valid0 = true;
 }
 }
 else {
-validate1532.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema582.type,parentSchema:schema582,data}];
+validate1558.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema599.type,parentSchema:schema599,data}];
 return false;
 }
 }
-validate1532.errors = vErrors;
+validate1558.errors = vErrors;
 return errors === 0;
 }
 
-export const readCostsResult = validate1533;
+export const readCostsResult = validate1559;
 
-function validate1533(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1559(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.object === undefined) && (missing0 = "object")){
-validate1533.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema583.required,parentSchema:schema583,data}];
+validate1559.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema600.required,parentSchema:schema600,data}];
 return false;
 }
 else {
@@ -71417,11 +72959,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1533.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema583.properties.object.type,parentSchema:schema583.properties.object,data:data0}];
+validate1559.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.object.type,parentSchema:schema600.properties.object,data:data0}];
 return false;
 }
 if("organization.costs.result" !== data0){
-validate1533.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema583.properties.object,data:data0}];
+validate1559.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema600.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -71432,8 +72974,8 @@ var valid0 = true;
 if(valid0){
 if(data.amount !== undefined){
 const _errs3 = errors;
-if(!(validate1494(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
-vErrors = vErrors === null ? validate1494.errors : vErrors.concat(validate1494.errors);
+if(!(validate1520(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
+vErrors = vErrors === null ? validate1520.errors : vErrors.concat(validate1520.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -71446,7 +72988,7 @@ if(data.line_item !== undefined){
 let data2 = data.line_item;
 const _errs4 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1533.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema583.properties.line_item.type},message:"must be string,null",schema:schema583.properties.line_item.type,parentSchema:schema583.properties.line_item,data:data2}];
+validate1559.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema600.properties.line_item.type},message:"must be string,null",schema:schema600.properties.line_item.type,parentSchema:schema600.properties.line_item,data:data2}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -71459,7 +73001,7 @@ if(data.project_id !== undefined){
 let data3 = data.project_id;
 const _errs6 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1533.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema583.properties.project_id.type},message:"must be string,null",schema:schema583.properties.project_id.type,parentSchema:schema583.properties.project_id,data:data3}];
+validate1559.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema600.properties.project_id.type},message:"must be string,null",schema:schema600.properties.project_id.type,parentSchema:schema600.properties.project_id,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -71472,7 +73014,7 @@ if(data.api_key_id !== undefined){
 let data4 = data.api_key_id;
 const _errs8 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1533.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema583.properties.api_key_id.type},message:"must be string,null",schema:schema583.properties.api_key_id.type,parentSchema:schema583.properties.api_key_id,data:data4}];
+validate1559.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema600.properties.api_key_id.type},message:"must be string,null",schema:schema600.properties.api_key_id.type,parentSchema:schema600.properties.api_key_id,data:data4}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -71485,7 +73027,7 @@ if(data.quantity !== undefined){
 let data5 = data.quantity;
 const _errs10 = errors;
 if((!((typeof data5 == "number") && (isFinite(data5)))) && (data5 !== null)){
-validate1533.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema583.properties.quantity.type},message:"must be number,null",schema:schema583.properties.quantity.type,parentSchema:schema583.properties.quantity,data:data5}];
+validate1559.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema600.properties.quantity.type},message:"must be number,null",schema:schema600.properties.quantity.type,parentSchema:schema600.properties.quantity,data:data5}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -71498,7 +73040,7 @@ if(data.quantity_unit !== undefined){
 let data6 = data.quantity_unit;
 const _errs12 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate1533.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema583.properties.quantity_unit.type},message:"must be string,null",schema:schema583.properties.quantity_unit.type,parentSchema:schema583.properties.quantity_unit,data:data6}];
+validate1559.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema600.properties.quantity_unit.type},message:"must be string,null",schema:schema600.properties.quantity_unit.type,parentSchema:schema600.properties.quantity_unit,data:data6}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -71515,24 +73057,24 @@ var valid0 = true;
 }
 }
 else {
-validate1533.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema583.type,parentSchema:schema583,data}];
+validate1559.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema600.type,parentSchema:schema600,data}];
 return false;
 }
 }
-validate1533.errors = vErrors;
+validate1559.errors = vErrors;
 return errors === 0;
 }
 
-export const readCostAmount = validate1535;
+export const readCostAmount = validate1561;
 
-function validate1535(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1561(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.value === undefined) && (missing0 = "value")) || ((data.currency === undefined) && (missing0 = "currency"))){
-validate1535.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema584.required,parentSchema:schema584,data}];
+validate1561.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema601.required,parentSchema:schema601,data}];
 return false;
 }
 else {
@@ -71542,12 +73084,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate1535.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema584.properties.value,data:data0}];
+validate1561.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema601.properties.value,data:data0}];
 return false;
 }
 }
 else {
-validate1535.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema584.properties.value.type,parentSchema:schema584.properties.value,data:data0}];
+validate1561.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema601.properties.value.type,parentSchema:schema601.properties.value,data:data0}];
 return false;
 }
 }
@@ -71561,7 +73103,7 @@ if(data.currency !== undefined){
 let data1 = data.currency;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1535.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema584.properties.currency.type,parentSchema:schema584.properties.currency,data:data1}];
+validate1561.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema601.properties.currency.type,parentSchema:schema601.properties.currency,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -71573,1561 +73115,7 @@ var valid0 = true;
 }
 }
 else {
-validate1535.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema584.type,parentSchema:schema584,data}];
-return false;
-}
-}
-validate1535.errors = vErrors;
-return errors === 0;
-}
-
-export const readAdminApiKey = validate1536;
-const schema599 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"}}};
-const schema600 = {"type":"object","required":[],"properties":{"type":{"type":"string"},"object":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
-
-function validate1537(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1537.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.type.type,parentSchema:schema600.properties.type,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.object !== undefined){
-let data1 = data.object;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate1537.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.object.type,parentSchema:schema600.properties.object,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.id !== undefined){
-let data2 = data.id;
-const _errs5 = errors;
-if(typeof data2 !== "string"){
-validate1537.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.id.type,parentSchema:schema600.properties.id,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data3 = data.name;
-const _errs7 = errors;
-if(typeof data3 !== "string"){
-validate1537.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.name.type,parentSchema:schema600.properties.name,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.created_at !== undefined){
-let data4 = data.created_at;
-const _errs9 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1537.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema600.properties.created_at.type,parentSchema:schema600.properties.created_at,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.role !== undefined){
-let data5 = data.role;
-const _errs11 = errors;
-if(typeof data5 !== "string"){
-validate1537.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.role.type,parentSchema:schema600.properties.role,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1537.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema600.type,parentSchema:schema600,data}];
-return false;
-}
-}
-validate1537.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate1536(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.id === undefined) && (missing0 = "id")){
-validate1536.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema599.required,parentSchema:schema599,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1536.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema599.properties.object.type,parentSchema:schema599.properties.object,data:data0}];
-return false;
-}
-if("organization.admin_api_key" !== data0){
-validate1536.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema599.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.id !== undefined){
-let data1 = data.id;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate1536.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema599.properties.id.type,parentSchema:schema599.properties.id,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data2 = data.name;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1536.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema599.properties.name.type},message:"must be string,null",schema:schema599.properties.name.type,parentSchema:schema599.properties.name,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.redacted_value !== undefined){
-let data3 = data.redacted_value;
-const _errs7 = errors;
-if(typeof data3 !== "string"){
-validate1536.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema599.properties.redacted_value.type,parentSchema:schema599.properties.redacted_value,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.created_at !== undefined){
-let data4 = data.created_at;
-const _errs9 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1536.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema599.properties.created_at.type,parentSchema:schema599.properties.created_at,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.expires_at !== undefined){
-let data5 = data.expires_at;
-const _errs11 = errors;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1536.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema599.properties.expires_at.type},message:"must be integer,null",schema:schema599.properties.expires_at.type,parentSchema:schema599.properties.expires_at,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.last_used_at !== undefined){
-let data6 = data.last_used_at;
-const _errs13 = errors;
-if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1536.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema599.properties.last_used_at.type},message:"must be integer,null",schema:schema599.properties.last_used_at.type,parentSchema:schema599.properties.last_used_at,data:data6}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.owner !== undefined){
-const _errs15 = errors;
-if(!(validate1537(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
-vErrors = vErrors === null ? validate1537.errors : vErrors.concat(validate1537.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1536.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema599.type,parentSchema:schema599,data}];
-return false;
-}
-}
-validate1536.errors = vErrors;
-return errors === 0;
-}
-
-export const readAdminApiKeyOwner = validate1539;
-
-function validate1539(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1539.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.type.type,parentSchema:schema600.properties.type,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.object !== undefined){
-let data1 = data.object;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate1539.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.object.type,parentSchema:schema600.properties.object,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.id !== undefined){
-let data2 = data.id;
-const _errs5 = errors;
-if(typeof data2 !== "string"){
-validate1539.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.id.type,parentSchema:schema600.properties.id,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data3 = data.name;
-const _errs7 = errors;
-if(typeof data3 !== "string"){
-validate1539.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.name.type,parentSchema:schema600.properties.name,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.created_at !== undefined){
-let data4 = data.created_at;
-const _errs9 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1539.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema600.properties.created_at.type,parentSchema:schema600.properties.created_at,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.role !== undefined){
-let data5 = data.role;
-const _errs11 = errors;
-if(typeof data5 !== "string"){
-validate1539.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema600.properties.role.type,parentSchema:schema600.properties.role,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1539.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema600.type,parentSchema:schema600,data}];
-return false;
-}
-}
-validate1539.errors = vErrors;
-return errors === 0;
-}
-
-export const readAdminApiKeyList = validate1540;
-const schema602 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AdminApiKey"}},"has_more":{"type":"boolean"},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
-
-function validate1540(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.data === undefined) && (missing0 = "data")){
-validate1540.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema602.required,parentSchema:schema602,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1540.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema602.properties.object.type,parentSchema:schema602.properties.object,data:data0}];
-return false;
-}
-if("list" !== data0){
-validate1540.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema602.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.data !== undefined){
-let data1 = data.data;
-const _errs3 = errors;
-if(errors === _errs3){
-if(Array.isArray(data1)){
-var valid1 = true;
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-const _errs5 = errors;
-if(!(validate1536(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1536.errors : vErrors.concat(validate1536.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs5 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-validate1540.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema602.properties.data.type,parentSchema:schema602.properties.data,data:data1}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.has_more !== undefined){
-let data3 = data.has_more;
-const _errs6 = errors;
-if(typeof data3 !== "boolean"){
-validate1540.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema602.properties.has_more.type,parentSchema:schema602.properties.has_more,data:data3}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.first_id !== undefined){
-let data4 = data.first_id;
-const _errs8 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1540.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema602.properties.first_id.type},message:"must be string,null",schema:schema602.properties.first_id.type,parentSchema:schema602.properties.first_id,data:data4}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.last_id !== undefined){
-let data5 = data.last_id;
-const _errs10 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1540.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema602.properties.last_id.type},message:"must be string,null",schema:schema602.properties.last_id.type,parentSchema:schema602.properties.last_id,data:data5}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1540.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema602.type,parentSchema:schema602,data}];
-return false;
-}
-}
-validate1540.errors = vErrors;
-return errors === 0;
-}
-
-export const readAdminApiKeyCreateRequest = validate1542;
-const schema603 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"expires_in_seconds":{"type":"integer","minimum":1,"maximum":31536000}}};
-const schema604 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f]*$"};
-const pattern11 = new RegExp("^[^\\u0000-\\u001f\\u007f]*$", "u");
-
-function validate1543(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(typeof data === "string"){
-if(data.length > 2 * 100 || (data.length > 100 && func2(data) > 100)){
-validate1543.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema604,data}];
-return false;
-}
-else {
-if(data.length < 2 * 1 && func2(data) < 1){
-validate1543.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema604,data}];
-return false;
-}
-else {
-if(!pattern11.test(data)){
-validate1543.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema604,data}];
-return false;
-}
-}
-}
-}
-else {
-validate1543.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema604.type,parentSchema:schema604,data}];
-return false;
-}
-}
-validate1543.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate1542(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.name === undefined) && (missing0 = "name")){
-validate1542.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema603.required,parentSchema:schema603,data}];
-return false;
-}
-else {
-if(data.name !== undefined){
-const _errs1 = errors;
-if(!(validate1543(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
-vErrors = vErrors === null ? validate1543.errors : vErrors.concat(validate1543.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.expires_in_seconds !== undefined){
-let data1 = data.expires_in_seconds;
-const _errs2 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1542.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema603.properties.expires_in_seconds.type,parentSchema:schema603.properties.expires_in_seconds,data:data1}];
-return false;
-}
-if(errors === _errs2){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 > 31536000 || isNaN(data1)){
-validate1542.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema603.properties.expires_in_seconds,data:data1}];
-return false;
-}
-else {
-if(data1 < 1 || isNaN(data1)){
-validate1542.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema603.properties.expires_in_seconds,data:data1}];
-return false;
-}
-}
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate1542.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema603.type,parentSchema:schema603,data}];
-return false;
-}
-}
-validate1542.errors = vErrors;
-return errors === 0;
-}
-
-export const readAdminApiKeyCreateResponse = validate1545;
-const schema605 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"},"value":{"type":"string"}}};
-
-function validate1545(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.id === undefined) && (missing0 = "id")){
-validate1545.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema605.required,parentSchema:schema605,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1545.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema605.properties.object.type,parentSchema:schema605.properties.object,data:data0}];
-return false;
-}
-if("organization.admin_api_key" !== data0){
-validate1545.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema605.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.id !== undefined){
-let data1 = data.id;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate1545.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema605.properties.id.type,parentSchema:schema605.properties.id,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data2 = data.name;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1545.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema605.properties.name.type},message:"must be string,null",schema:schema605.properties.name.type,parentSchema:schema605.properties.name,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.redacted_value !== undefined){
-let data3 = data.redacted_value;
-const _errs7 = errors;
-if(typeof data3 !== "string"){
-validate1545.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema605.properties.redacted_value.type,parentSchema:schema605.properties.redacted_value,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.created_at !== undefined){
-let data4 = data.created_at;
-const _errs9 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1545.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema605.properties.created_at.type,parentSchema:schema605.properties.created_at,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.expires_at !== undefined){
-let data5 = data.expires_at;
-const _errs11 = errors;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1545.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema605.properties.expires_at.type},message:"must be integer,null",schema:schema605.properties.expires_at.type,parentSchema:schema605.properties.expires_at,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.last_used_at !== undefined){
-let data6 = data.last_used_at;
-const _errs13 = errors;
-if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1545.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema605.properties.last_used_at.type},message:"must be integer,null",schema:schema605.properties.last_used_at.type,parentSchema:schema605.properties.last_used_at,data:data6}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.owner !== undefined){
-const _errs15 = errors;
-if(!(validate1537(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
-vErrors = vErrors === null ? validate1537.errors : vErrors.concat(validate1537.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.value !== undefined){
-let data8 = data.value;
-const _errs16 = errors;
-if(typeof data8 !== "string"){
-validate1545.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema605.properties.value.type,parentSchema:schema605.properties.value,data:data8}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1545.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema605.type,parentSchema:schema605,data}];
-return false;
-}
-}
-validate1545.errors = vErrors;
-return errors === 0;
-}
-
-export const readAdminApiKeyDeleted = validate1547;
-const schema606 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"organization.admin_api_key.deleted"},"deleted":{"type":"boolean","const":true}}};
-
-function validate1547(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.id === undefined) && (missing0 = "id")){
-validate1547.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema606.required,parentSchema:schema606,data}];
-return false;
-}
-else {
-if(data.id !== undefined){
-let data0 = data.id;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1547.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema606.properties.id.type,parentSchema:schema606.properties.id,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.object !== undefined){
-let data1 = data.object;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate1547.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema606.properties.object.type,parentSchema:schema606.properties.object,data:data1}];
-return false;
-}
-if("organization.admin_api_key.deleted" !== data1){
-validate1547.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key.deleted"},message:"must be equal to constant",schema:"organization.admin_api_key.deleted",parentSchema:schema606.properties.object,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.deleted !== undefined){
-let data2 = data.deleted;
-const _errs5 = errors;
-if(typeof data2 !== "boolean"){
-validate1547.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema606.properties.deleted.type,parentSchema:schema606.properties.deleted,data:data2}];
-return false;
-}
-if(true !== data2){
-validate1547.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema606.properties.deleted,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate1547.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema606.type,parentSchema:schema606,data}];
-return false;
-}
-}
-validate1547.errors = vErrors;
-return errors === 0;
-}
-
-export const readProjectApiKey = validate1548;
-const schema607 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.project.api_key"},"redacted_value":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"last_used_at":{"type":["integer","null"]},"id":{"type":"string"},"owner_project_access":{"type":"string","enum":["active","inactive"]},"owner":{"$ref":"#/components/schemas/ProjectApiKeyOwner"}}};
-const schema608 = {"type":"object","required":[],"properties":{"type":{"type":"string","enum":["service_account","user"]},"service_account":{"$ref":"#/components/schemas/ProjectApiKeyOwnerServiceAccount"}}};
-const schema609 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
-
-function validate1550(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.id === undefined) && (missing0 = "id")){
-validate1550.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema609.required,parentSchema:schema609,data}];
-return false;
-}
-else {
-if(data.id !== undefined){
-let data0 = data.id;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1550.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema609.properties.id.type,parentSchema:schema609.properties.id,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data1 = data.name;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate1550.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema609.properties.name.type,parentSchema:schema609.properties.name,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.created_at !== undefined){
-let data2 = data.created_at;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1550.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema609.properties.created_at.type,parentSchema:schema609.properties.created_at,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.role !== undefined){
-let data3 = data.role;
-const _errs7 = errors;
-if(typeof data3 !== "string"){
-validate1550.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema609.properties.role.type,parentSchema:schema609.properties.role,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate1550.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema609.type,parentSchema:schema609,data}];
-return false;
-}
-}
-validate1550.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate1549(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1549.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema608.properties.type.type,parentSchema:schema608.properties.type,data:data0}];
-return false;
-}
-if(!((data0 === "service_account") || (data0 === "user"))){
-validate1549.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema608.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema608.properties.type.enum,parentSchema:schema608.properties.type,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.service_account !== undefined){
-const _errs3 = errors;
-if(!(validate1550(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
-vErrors = vErrors === null ? validate1550.errors : vErrors.concat(validate1550.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-else {
-validate1549.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema608.type,parentSchema:schema608,data}];
-return false;
-}
-}
-validate1549.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate1548(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.id === undefined) && (missing0 = "id")){
-validate1548.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema607.required,parentSchema:schema607,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1548.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema607.properties.object.type,parentSchema:schema607.properties.object,data:data0}];
-return false;
-}
-if("organization.project.api_key" !== data0){
-validate1548.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key"},message:"must be equal to constant",schema:"organization.project.api_key",parentSchema:schema607.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.redacted_value !== undefined){
-let data1 = data.redacted_value;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate1548.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema607.properties.redacted_value.type,parentSchema:schema607.properties.redacted_value,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data2 = data.name;
-const _errs5 = errors;
-if(typeof data2 !== "string"){
-validate1548.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema607.properties.name.type,parentSchema:schema607.properties.name,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.created_at !== undefined){
-let data3 = data.created_at;
-const _errs7 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1548.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema607.properties.created_at.type,parentSchema:schema607.properties.created_at,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.last_used_at !== undefined){
-let data4 = data.last_used_at;
-const _errs9 = errors;
-if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
-validate1548.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema607.properties.last_used_at.type},message:"must be integer,null",schema:schema607.properties.last_used_at.type,parentSchema:schema607.properties.last_used_at,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.id !== undefined){
-let data5 = data.id;
-const _errs11 = errors;
-if(typeof data5 !== "string"){
-validate1548.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema607.properties.id.type,parentSchema:schema607.properties.id,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.owner_project_access !== undefined){
-let data6 = data.owner_project_access;
-const _errs13 = errors;
-if(typeof data6 !== "string"){
-validate1548.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema607.properties.owner_project_access.type,parentSchema:schema607.properties.owner_project_access,data:data6}];
-return false;
-}
-if(!((data6 === "active") || (data6 === "inactive"))){
-validate1548.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/enum",keyword:"enum",params:{allowedValues: schema607.properties.owner_project_access.enum},message:"must be equal to one of the allowed values",schema:schema607.properties.owner_project_access.enum,parentSchema:schema607.properties.owner_project_access,data:data6}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.owner !== undefined){
-const _errs15 = errors;
-if(!(validate1549(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
-vErrors = vErrors === null ? validate1549.errors : vErrors.concat(validate1549.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1548.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema607.type,parentSchema:schema607,data}];
-return false;
-}
-}
-validate1548.errors = vErrors;
-return errors === 0;
-}
-
-export const readProjectApiKeyOwner = validate1553;
-
-function validate1553(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1553.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema608.properties.type.type,parentSchema:schema608.properties.type,data:data0}];
-return false;
-}
-if(!((data0 === "service_account") || (data0 === "user"))){
-validate1553.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema608.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema608.properties.type.enum,parentSchema:schema608.properties.type,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.service_account !== undefined){
-const _errs3 = errors;
-if(!(validate1550(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
-vErrors = vErrors === null ? validate1550.errors : vErrors.concat(validate1550.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-else {
-validate1553.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema608.type,parentSchema:schema608,data}];
-return false;
-}
-}
-validate1553.errors = vErrors;
-return errors === 0;
-}
-
-export const readProjectApiKeyOwnerServiceAccount = validate1555;
-
-function validate1555(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.id === undefined) && (missing0 = "id")){
-validate1555.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema609.required,parentSchema:schema609,data}];
-return false;
-}
-else {
-if(data.id !== undefined){
-let data0 = data.id;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1555.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema609.properties.id.type,parentSchema:schema609.properties.id,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data1 = data.name;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate1555.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema609.properties.name.type,parentSchema:schema609.properties.name,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.created_at !== undefined){
-let data2 = data.created_at;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1555.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema609.properties.created_at.type,parentSchema:schema609.properties.created_at,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.role !== undefined){
-let data3 = data.role;
-const _errs7 = errors;
-if(typeof data3 !== "string"){
-validate1555.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema609.properties.role.type,parentSchema:schema609.properties.role,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate1555.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema609.type,parentSchema:schema609,data}];
-return false;
-}
-}
-validate1555.errors = vErrors;
-return errors === 0;
-}
-
-export const readProjectApiKeyList = validate1556;
-const schema612 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ProjectApiKey"}},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]},"has_more":{"type":"boolean"}}};
-
-function validate1556(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.data === undefined) && (missing0 = "data")){
-validate1556.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema612.required,parentSchema:schema612,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1556.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema612.properties.object.type,parentSchema:schema612.properties.object,data:data0}];
-return false;
-}
-if("list" !== data0){
-validate1556.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema612.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.data !== undefined){
-let data1 = data.data;
-const _errs3 = errors;
-if(errors === _errs3){
-if(Array.isArray(data1)){
-var valid1 = true;
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-const _errs5 = errors;
-if(!(validate1548(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1548.errors : vErrors.concat(validate1548.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs5 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-validate1556.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema612.properties.data.type,parentSchema:schema612.properties.data,data:data1}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.first_id !== undefined){
-let data3 = data.first_id;
-const _errs6 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1556.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema612.properties.first_id.type},message:"must be string,null",schema:schema612.properties.first_id.type,parentSchema:schema612.properties.first_id,data:data3}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.last_id !== undefined){
-let data4 = data.last_id;
-const _errs8 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1556.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema612.properties.last_id.type},message:"must be string,null",schema:schema612.properties.last_id.type,parentSchema:schema612.properties.last_id,data:data4}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.has_more !== undefined){
-let data5 = data.has_more;
-const _errs10 = errors;
-if(typeof data5 !== "boolean"){
-validate1556.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema612.properties.has_more.type,parentSchema:schema612.properties.has_more,data:data5}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1556.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema612.type,parentSchema:schema612,data}];
-return false;
-}
-}
-validate1556.errors = vErrors;
-return errors === 0;
-}
-
-export const readProjectApiKeyDeleted = validate1558;
-const schema613 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.project.api_key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
-
-function validate1558(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.id === undefined) && (missing0 = "id")){
-validate1558.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema613.required,parentSchema:schema613,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1558.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema613.properties.object.type,parentSchema:schema613.properties.object,data:data0}];
-return false;
-}
-if("organization.project.api_key.deleted" !== data0){
-validate1558.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key.deleted"},message:"must be equal to constant",schema:"organization.project.api_key.deleted",parentSchema:schema613.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.id !== undefined){
-let data1 = data.id;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate1558.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema613.properties.id.type,parentSchema:schema613.properties.id,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.deleted !== undefined){
-let data2 = data.deleted;
-const _errs5 = errors;
-if(typeof data2 !== "boolean"){
-validate1558.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema613.properties.deleted.type,parentSchema:schema613.properties.deleted,data:data2}];
-return false;
-}
-if(true !== data2){
-validate1558.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema613.properties.deleted,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate1558.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema613.type,parentSchema:schema613,data}];
-return false;
-}
-}
-validate1558.errors = vErrors;
-return errors === 0;
-}
-
-export const readKeyName = validate1559;
-
-function validate1559(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(typeof data === "string"){
-if(data.length > 2 * 100 || (data.length > 100 && func2(data) > 100)){
-validate1559.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema604,data}];
-return false;
-}
-else {
-if(data.length < 2 * 1 && func2(data) < 1){
-validate1559.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema604,data}];
-return false;
-}
-else {
-if(!pattern11.test(data)){
-validate1559.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema604,data}];
-return false;
-}
-}
-}
-}
-else {
-validate1559.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema604.type,parentSchema:schema604,data}];
-return false;
-}
-}
-validate1559.errors = vErrors;
-return errors === 0;
-}
-
-export const readKeyBudget = validate1560;
-const schema615 = {"type":"object","required":["period"],"properties":{"period":{"type":"string","enum":["day","month","total","week"]},"amount":{"type":["number","null"],"minimum":0.000001,"maximum":1000000},"tokens":{"type":["integer","null"],"minimum":1,"maximum":1000000000000000}}};
-
-function validate1560(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.period === undefined) && (missing0 = "period")){
-validate1560.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema615.required,parentSchema:schema615,data}];
-return false;
-}
-else {
-if(data.period !== undefined){
-let data0 = data.period;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1560.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema615.properties.period.type,parentSchema:schema615.properties.period,data:data0}];
-return false;
-}
-if(!((((data0 === "day") || (data0 === "month")) || (data0 === "total")) || (data0 === "week"))){
-validate1560.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema615.properties.period.enum},message:"must be equal to one of the allowed values",schema:schema615.properties.period.enum,parentSchema:schema615.properties.period,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.amount !== undefined){
-let data1 = data.amount;
-const _errs3 = errors;
-if((!((typeof data1 == "number") && (isFinite(data1)))) && (data1 !== null)){
-validate1560.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: schema615.properties.amount.type},message:"must be number,null",schema:schema615.properties.amount.type,parentSchema:schema615.properties.amount,data:data1}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 > 1000000 || isNaN(data1)){
-validate1560.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema615.properties.amount,data:data1}];
-return false;
-}
-else {
-if(data1 < 0.000001 || isNaN(data1)){
-validate1560.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.000001},message:"must be >= 0.000001",schema:0.000001,parentSchema:schema615.properties.amount,data:data1}];
-return false;
-}
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.tokens !== undefined){
-let data2 = data.tokens;
-const _errs5 = errors;
-if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate1560.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: schema615.properties.tokens.type},message:"must be integer,null",schema:schema615.properties.tokens.type,parentSchema:schema615.properties.tokens,data:data2}];
-return false;
-}
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 > 1000000000000000 || isNaN(data2)){
-validate1560.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000000000},message:"must be <= 1000000000000000",schema:1000000000000000,parentSchema:schema615.properties.tokens,data:data2}];
-return false;
-}
-else {
-if(data2 < 1 || isNaN(data2)){
-validate1560.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema615.properties.tokens,data:data2}];
-return false;
-}
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate1560.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema615.type,parentSchema:schema615,data}];
-return false;
-}
-}
-validate1560.errors = vErrors;
-return errors === 0;
-}
-
-export const readKeySpending = validate1561;
-const schema616 = {"type":"object","required":[],"properties":{"amount":{"type":"number","minimum":0},"tokens":{"type":"integer","minimum":0},"renews_at":{"type":["integer","null"]}}};
-
-function validate1561(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.amount !== undefined){
-let data0 = data.amount;
-const _errs1 = errors;
-if(errors === _errs1){
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 < 0 || isNaN(data0)){
-validate1561.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema616.properties.amount,data:data0}];
-return false;
-}
-}
-else {
-validate1561.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema616.properties.amount.type,parentSchema:schema616.properties.amount,data:data0}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.tokens !== undefined){
-let data1 = data.tokens;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1561.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema616.properties.tokens.type,parentSchema:schema616.properties.tokens,data:data1}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1561.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema616.properties.tokens,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.renews_at !== undefined){
-let data2 = data.renews_at;
-const _errs5 = errors;
-if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate1561.errors = [{instancePath:instancePath+"/renews_at",schemaPath:"#/properties/renews_at/type",keyword:"type",params:{type: schema616.properties.renews_at.type},message:"must be integer,null",schema:schema616.properties.renews_at.type,parentSchema:schema616.properties.renews_at,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate1561.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema616.type,parentSchema:schema616,data}];
+validate1561.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema601.type,parentSchema:schema601,data}];
 return false;
 }
 }
@@ -73135,8 +73123,107 @@ validate1561.errors = vErrors;
 return errors === 0;
 }
 
-export const readKeyRecord = validate1562;
-const schema617 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]}}};
+export const readAdminApiKey = validate1562;
+const schema616 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"}}};
+const schema617 = {"type":"object","required":[],"properties":{"type":{"type":"string"},"object":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
+
+function validate1563(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1563.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.type.type,parentSchema:schema617.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1563.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.object.type,parentSchema:schema617.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data2 = data.id;
+const _errs5 = errors;
+if(typeof data2 !== "string"){
+validate1563.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.id.type,parentSchema:schema617.properties.id,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data3 = data.name;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1563.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.name.type,parentSchema:schema617.properties.name,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1563.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema617.properties.created_at.type,parentSchema:schema617.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.role !== undefined){
+let data5 = data.role;
+const _errs11 = errors;
+if(typeof data5 !== "string"){
+validate1563.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.role.type,parentSchema:schema617.properties.role,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1563.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema617.type,parentSchema:schema617,data}];
+return false;
+}
+}
+validate1563.errors = vErrors;
+return errors === 0;
+}
+
 
 function validate1562(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -73145,7 +73232,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1562.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema617.required,parentSchema:schema617,data}];
+validate1562.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema616.required,parentSchema:schema616,data}];
 return false;
 }
 else {
@@ -73153,11 +73240,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1562.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.object.type,parentSchema:schema617.properties.object,data:data0}];
+validate1562.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.object.type,parentSchema:schema616.properties.object,data:data0}];
 return false;
 }
-if("key" !== data0){
-validate1562.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema617.properties.object,data:data0}];
+if("organization.admin_api_key" !== data0){
+validate1562.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema616.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -73170,7 +73257,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1562.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.id.type,parentSchema:schema617.properties.id,data:data1}];
+validate1562.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.id.type,parentSchema:schema616.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -73182,8 +73269,8 @@ if(valid0){
 if(data.name !== undefined){
 let data2 = data.name;
 const _errs5 = errors;
-if(typeof data2 !== "string"){
-validate1562.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.name.type,parentSchema:schema617.properties.name,data:data2}];
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1562.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema616.properties.name.type},message:"must be string,null",schema:schema616.properties.name.type,parentSchema:schema616.properties.name,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -73196,7 +73283,7 @@ if(data.redacted_value !== undefined){
 let data3 = data.redacted_value;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate1562.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.redacted_value.type,parentSchema:schema617.properties.redacted_value,data:data3}];
+validate1562.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.redacted_value.type,parentSchema:schema616.properties.redacted_value,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -73205,11 +73292,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.is_operator !== undefined){
-let data4 = data.is_operator;
+if(data.created_at !== undefined){
+let data4 = data.created_at;
 const _errs9 = errors;
-if(typeof data4 !== "boolean"){
-validate1562.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema617.properties.is_operator.type,parentSchema:schema617.properties.is_operator,data:data4}];
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1562.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema616.properties.created_at.type,parentSchema:schema616.properties.created_at,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -73218,30 +73305,12 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.projects !== undefined){
-let data5 = data.projects;
+if(data.expires_at !== undefined){
+let data5 = data.expires_at;
 const _errs11 = errors;
-if(errors === _errs11){
-if(Array.isArray(data5)){
-var valid1 = true;
-const len0 = data5.length;
-for(let i0=0; i0<len0; i0++){
-let data6 = data5[i0];
-const _errs13 = errors;
-if(typeof data6 !== "string"){
-validate1562.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.projects.items.type,parentSchema:schema617.properties.projects.items,data:data6}];
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+validate1562.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema616.properties.expires_at.type},message:"must be integer,null",schema:schema616.properties.expires_at.type,parentSchema:schema616.properties.expires_at,data:data5}];
 return false;
-}
-var valid1 = _errs13 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-validate1562.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema617.properties.projects.type,parentSchema:schema617.properties.projects,data:data5}];
-return false;
-}
 }
 var valid0 = _errs11 === errors;
 }
@@ -73249,219 +73318,30 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.requests_per_minute !== undefined){
-let data7 = data.requests_per_minute;
-const _errs15 = errors;
-if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1562.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema617.properties.requests_per_minute.type},message:"must be integer,null",schema:schema617.properties.requests_per_minute.type,parentSchema:schema617.properties.requests_per_minute,data:data7}];
+if(data.last_used_at !== undefined){
+let data6 = data.last_used_at;
+const _errs13 = errors;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
+validate1562.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema616.properties.last_used_at.type},message:"must be integer,null",schema:schema616.properties.last_used_at.type,parentSchema:schema616.properties.last_used_at,data:data6}];
 return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.owner !== undefined){
+const _errs15 = errors;
+if(!(validate1563(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
+vErrors = vErrors === null ? validate1563.errors : vErrors.concat(validate1563.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs15 === errors;
 }
 else {
 var valid0 = true;
 }
-if(valid0){
-if(data.tokens_per_minute !== undefined){
-let data8 = data.tokens_per_minute;
-const _errs17 = errors;
-if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1562.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema617.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema617.properties.tokens_per_minute.type,parentSchema:schema617.properties.tokens_per_minute,data:data8}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.tools !== undefined){
-let data9 = data.tools;
-const _errs19 = errors;
-if((!(Array.isArray(data9))) && (data9 !== null)){
-validate1562.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema617.properties.tools.type},message:"must be array,null",schema:schema617.properties.tools.type,parentSchema:schema617.properties.tools,data:data9}];
-return false;
-}
-if(errors === _errs19){
-if(Array.isArray(data9)){
-var valid2 = true;
-const len1 = data9.length;
-for(let i1=0; i1<len1; i1++){
-let data10 = data9[i1];
-const _errs21 = errors;
-if(typeof data10 !== "string"){
-validate1562.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.tools.items.type,parentSchema:schema617.properties.tools.items,data:data10}];
-return false;
-}
-var valid2 = _errs21 === errors;
-if(!valid2){
-break;
-}
-}
-}
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.budget !== undefined){
-let data11 = data.budget;
-const _errs23 = errors;
-const _errs24 = errors;
-let valid3 = false;
-const _errs25 = errors;
-if(!(validate1560(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
-vErrors = vErrors === null ? validate1560.errors : vErrors.concat(validate1560.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs25 === errors;
-valid3 = valid3 || _valid0;
-if(!valid3){
-const _errs26 = errors;
-if(data11 !== null){
-const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema617.properties.budget.anyOf[1].type,parentSchema:schema617.properties.budget.anyOf[1],data:data11};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs26 === errors;
-valid3 = valid3 || _valid0;
-}
-if(!valid3){
-const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema617.properties.budget.anyOf,parentSchema:schema617.properties.budget,data:data11};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1562.errors = vErrors;
-return false;
-}
-else {
-errors = _errs24;
-if(vErrors !== null){
-if(_errs24){
-vErrors.length = _errs24;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.spending !== undefined){
-let data12 = data.spending;
-const _errs28 = errors;
-const _errs29 = errors;
-let valid4 = false;
-const _errs30 = errors;
-if(!(validate1561(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
-vErrors = vErrors === null ? validate1561.errors : vErrors.concat(validate1561.errors);
-errors = vErrors.length;
-}
-var _valid1 = _errs30 === errors;
-valid4 = valid4 || _valid1;
-if(!valid4){
-const _errs31 = errors;
-if(data12 !== null){
-const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema617.properties.spending.anyOf[1].type,parentSchema:schema617.properties.spending.anyOf[1],data:data12};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-var _valid1 = _errs31 === errors;
-valid4 = valid4 || _valid1;
-}
-if(!valid4){
-const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema617.properties.spending.anyOf,parentSchema:schema617.properties.spending,data:data12};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-validate1562.errors = vErrors;
-return false;
-}
-else {
-errors = _errs29;
-if(vErrors !== null){
-if(_errs29){
-vErrors.length = _errs29;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs28 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.created_at !== undefined){
-let data13 = data.created_at;
-const _errs33 = errors;
-if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate1562.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema617.properties.created_at.type,parentSchema:schema617.properties.created_at,data:data13}];
-return false;
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.expires_at !== undefined){
-let data14 = data.expires_at;
-const _errs35 = errors;
-if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (data14 !== null)){
-validate1562.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema617.properties.expires_at.type},message:"must be integer,null",schema:schema617.properties.expires_at.type,parentSchema:schema617.properties.expires_at,data:data14}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.revoked_at !== undefined){
-let data15 = data.revoked_at;
-const _errs37 = errors;
-if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (data15 !== null)){
-validate1562.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema617.properties.revoked_at.type},message:"must be integer,null",schema:schema617.properties.revoked_at.type,parentSchema:schema617.properties.revoked_at,data:data15}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -73472,7 +73352,7 @@ var valid0 = true;
 }
 }
 else {
-validate1562.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema617.type,parentSchema:schema617,data}];
+validate1562.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema616.type,parentSchema:schema616,data}];
 return false;
 }
 }
@@ -73480,29 +73360,18 @@ validate1562.errors = vErrors;
 return errors === 0;
 }
 
-export const readNewKeyRecord = validate1565;
-const schema618 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]},"value":{"type":"string"}}};
+export const readAdminApiKeyOwner = validate1565;
 
 function validate1565(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.id === undefined) && (missing0 = "id")){
-validate1565.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema618.required,parentSchema:schema618,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
+if(data.type !== undefined){
+let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1565.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.object.type,parentSchema:schema618.properties.object,data:data0}];
-return false;
-}
-if("key" !== data0){
-validate1565.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema618.properties.object,data:data0}];
+validate1565.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.type.type,parentSchema:schema617.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -73511,11 +73380,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.id !== undefined){
-let data1 = data.id;
+if(data.object !== undefined){
+let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1565.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.id.type,parentSchema:schema618.properties.id,data:data1}];
+validate1565.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.object.type,parentSchema:schema617.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -73524,11 +73393,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.name !== undefined){
-let data2 = data.name;
+if(data.id !== undefined){
+let data2 = data.id;
 const _errs5 = errors;
 if(typeof data2 !== "string"){
-validate1565.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.name.type,parentSchema:schema618.properties.name,data:data2}];
+validate1565.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.id.type,parentSchema:schema617.properties.id,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -73537,11 +73406,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.redacted_value !== undefined){
-let data3 = data.redacted_value;
+if(data.name !== undefined){
+let data3 = data.name;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate1565.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.redacted_value.type,parentSchema:schema618.properties.redacted_value,data:data3}];
+validate1565.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.name.type,parentSchema:schema617.properties.name,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -73550,11 +73419,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.is_operator !== undefined){
-let data4 = data.is_operator;
+if(data.created_at !== undefined){
+let data4 = data.created_at;
 const _errs9 = errors;
-if(typeof data4 !== "boolean"){
-validate1565.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema618.properties.is_operator.type,parentSchema:schema618.properties.is_operator,data:data4}];
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1565.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema617.properties.created_at.type,parentSchema:schema617.properties.created_at,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -73563,267 +73432,18 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.projects !== undefined){
-let data5 = data.projects;
+if(data.role !== undefined){
+let data5 = data.role;
 const _errs11 = errors;
-if(errors === _errs11){
-if(Array.isArray(data5)){
-var valid1 = true;
-const len0 = data5.length;
-for(let i0=0; i0<len0; i0++){
-let data6 = data5[i0];
-const _errs13 = errors;
-if(typeof data6 !== "string"){
-validate1565.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.projects.items.type,parentSchema:schema618.properties.projects.items,data:data6}];
+if(typeof data5 !== "string"){
+validate1565.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.role.type,parentSchema:schema617.properties.role,data:data5}];
 return false;
-}
-var valid1 = _errs13 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-validate1565.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema618.properties.projects.type,parentSchema:schema618.properties.projects,data:data5}];
-return false;
-}
 }
 var valid0 = _errs11 === errors;
 }
 else {
 var valid0 = true;
 }
-if(valid0){
-if(data.requests_per_minute !== undefined){
-let data7 = data.requests_per_minute;
-const _errs15 = errors;
-if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1565.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema618.properties.requests_per_minute.type},message:"must be integer,null",schema:schema618.properties.requests_per_minute.type,parentSchema:schema618.properties.requests_per_minute,data:data7}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.tokens_per_minute !== undefined){
-let data8 = data.tokens_per_minute;
-const _errs17 = errors;
-if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1565.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema618.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema618.properties.tokens_per_minute.type,parentSchema:schema618.properties.tokens_per_minute,data:data8}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.tools !== undefined){
-let data9 = data.tools;
-const _errs19 = errors;
-if((!(Array.isArray(data9))) && (data9 !== null)){
-validate1565.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema618.properties.tools.type},message:"must be array,null",schema:schema618.properties.tools.type,parentSchema:schema618.properties.tools,data:data9}];
-return false;
-}
-if(errors === _errs19){
-if(Array.isArray(data9)){
-var valid2 = true;
-const len1 = data9.length;
-for(let i1=0; i1<len1; i1++){
-let data10 = data9[i1];
-const _errs21 = errors;
-if(typeof data10 !== "string"){
-validate1565.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.tools.items.type,parentSchema:schema618.properties.tools.items,data:data10}];
-return false;
-}
-var valid2 = _errs21 === errors;
-if(!valid2){
-break;
-}
-}
-}
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.budget !== undefined){
-let data11 = data.budget;
-const _errs23 = errors;
-const _errs24 = errors;
-let valid3 = false;
-const _errs25 = errors;
-if(!(validate1560(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
-vErrors = vErrors === null ? validate1560.errors : vErrors.concat(validate1560.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs25 === errors;
-valid3 = valid3 || _valid0;
-if(!valid3){
-const _errs26 = errors;
-if(data11 !== null){
-const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema618.properties.budget.anyOf[1].type,parentSchema:schema618.properties.budget.anyOf[1],data:data11};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs26 === errors;
-valid3 = valid3 || _valid0;
-}
-if(!valid3){
-const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema618.properties.budget.anyOf,parentSchema:schema618.properties.budget,data:data11};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1565.errors = vErrors;
-return false;
-}
-else {
-errors = _errs24;
-if(vErrors !== null){
-if(_errs24){
-vErrors.length = _errs24;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.spending !== undefined){
-let data12 = data.spending;
-const _errs28 = errors;
-const _errs29 = errors;
-let valid4 = false;
-const _errs30 = errors;
-if(!(validate1561(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
-vErrors = vErrors === null ? validate1561.errors : vErrors.concat(validate1561.errors);
-errors = vErrors.length;
-}
-var _valid1 = _errs30 === errors;
-valid4 = valid4 || _valid1;
-if(!valid4){
-const _errs31 = errors;
-if(data12 !== null){
-const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema618.properties.spending.anyOf[1].type,parentSchema:schema618.properties.spending.anyOf[1],data:data12};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-var _valid1 = _errs31 === errors;
-valid4 = valid4 || _valid1;
-}
-if(!valid4){
-const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema618.properties.spending.anyOf,parentSchema:schema618.properties.spending,data:data12};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-validate1565.errors = vErrors;
-return false;
-}
-else {
-errors = _errs29;
-if(vErrors !== null){
-if(_errs29){
-vErrors.length = _errs29;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs28 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.created_at !== undefined){
-let data13 = data.created_at;
-const _errs33 = errors;
-if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate1565.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema618.properties.created_at.type,parentSchema:schema618.properties.created_at,data:data13}];
-return false;
-}
-var valid0 = _errs33 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.expires_at !== undefined){
-let data14 = data.expires_at;
-const _errs35 = errors;
-if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (data14 !== null)){
-validate1565.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema618.properties.expires_at.type},message:"must be integer,null",schema:schema618.properties.expires_at.type,parentSchema:schema618.properties.expires_at,data:data14}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.revoked_at !== undefined){
-let data15 = data.revoked_at;
-const _errs37 = errors;
-if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (data15 !== null)){
-validate1565.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema618.properties.revoked_at.type},message:"must be integer,null",schema:schema618.properties.revoked_at.type,parentSchema:schema618.properties.revoked_at,data:data15}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.value !== undefined){
-let data16 = data.value;
-const _errs39 = errors;
-if(typeof data16 !== "string"){
-validate1565.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.value.type,parentSchema:schema618.properties.value,data:data16}];
-return false;
-}
-var valid0 = _errs39 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -73831,7 +73451,7 @@ var valid0 = true;
 }
 }
 else {
-validate1565.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema618.type,parentSchema:schema618,data}];
+validate1565.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema617.type,parentSchema:schema617,data}];
 return false;
 }
 }
@@ -73839,17 +73459,17 @@ validate1565.errors = vErrors;
 return errors === 0;
 }
 
-export const readKeyRecordList = validate1568;
-const schema619 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/KeyRecord"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+export const readAdminApiKeyList = validate1566;
+const schema619 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AdminApiKey"}},"has_more":{"type":"boolean"},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
 
-function validate1568(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1566(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate1568.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema619.required,parentSchema:schema619,data}];
+validate1566.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema619.required,parentSchema:schema619,data}];
 return false;
 }
 else {
@@ -73857,11 +73477,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1568.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema619.properties.object.type,parentSchema:schema619.properties.object,data:data0}];
+validate1566.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema619.properties.object.type,parentSchema:schema619.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1568.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema619.properties.object,data:data0}];
+validate1566.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema619.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -73890,7 +73510,7 @@ break;
 }
 }
 else {
-validate1568.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema619.properties.data.type,parentSchema:schema619.properties.data,data:data1}];
+validate1566.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema619.properties.data.type,parentSchema:schema619.properties.data,data:data1}];
 return false;
 }
 }
@@ -73900,11 +73520,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.first_id !== undefined){
-let data3 = data.first_id;
+if(data.has_more !== undefined){
+let data3 = data.has_more;
 const _errs6 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1568.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema619.properties.first_id.type},message:"must be string,null",schema:schema619.properties.first_id.type,parentSchema:schema619.properties.first_id,data:data3}];
+if(typeof data3 !== "boolean"){
+validate1566.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema619.properties.has_more.type,parentSchema:schema619.properties.has_more,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -73913,11 +73533,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.has_more !== undefined){
-let data4 = data.has_more;
+if(data.first_id !== undefined){
+let data4 = data.first_id;
 const _errs8 = errors;
-if(typeof data4 !== "boolean"){
-validate1568.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema619.properties.has_more.type,parentSchema:schema619.properties.has_more,data:data4}];
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1566.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema619.properties.first_id.type},message:"must be string,null",schema:schema619.properties.first_id.type,parentSchema:schema619.properties.first_id,data:data4}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -73930,7 +73550,7 @@ if(data.last_id !== undefined){
 let data5 = data.last_id;
 const _errs10 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1568.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema619.properties.last_id.type},message:"must be string,null",schema:schema619.properties.last_id.type,parentSchema:schema619.properties.last_id,data:data5}];
+validate1566.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema619.properties.last_id.type},message:"must be string,null",schema:schema619.properties.last_id.type,parentSchema:schema619.properties.last_id,data:data5}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -73945,7 +73565,105 @@ var valid0 = true;
 }
 }
 else {
-validate1568.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema619.type,parentSchema:schema619,data}];
+validate1566.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema619.type,parentSchema:schema619,data}];
+return false;
+}
+}
+validate1566.errors = vErrors;
+return errors === 0;
+}
+
+export const readAdminApiKeyCreateRequest = validate1568;
+const schema620 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"expires_in_seconds":{"type":"integer","minimum":1,"maximum":31536000}}};
+const schema621 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f]*$"};
+const pattern11 = new RegExp("^[^\\u0000-\\u001f\\u007f]*$", "u");
+
+function validate1569(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 100 || (data.length > 100 && func2(data) > 100)){
+validate1569.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema621,data}];
+return false;
+}
+else {
+if(data.length < 2 * 1 && func2(data) < 1){
+validate1569.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema621,data}];
+return false;
+}
+else {
+if(!pattern11.test(data)){
+validate1569.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema621,data}];
+return false;
+}
+}
+}
+}
+else {
+validate1569.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema621.type,parentSchema:schema621,data}];
+return false;
+}
+}
+validate1569.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1568(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.name === undefined) && (missing0 = "name")){
+validate1568.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema620.required,parentSchema:schema620,data}];
+return false;
+}
+else {
+if(data.name !== undefined){
+const _errs1 = errors;
+if(!(validate1569(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
+vErrors = vErrors === null ? validate1569.errors : vErrors.concat(validate1569.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_in_seconds !== undefined){
+let data1 = data.expires_in_seconds;
+const _errs2 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1568.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema620.properties.expires_in_seconds.type,parentSchema:schema620.properties.expires_in_seconds,data:data1}];
+return false;
+}
+if(errors === _errs2){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 31536000 || isNaN(data1)){
+validate1568.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema620.properties.expires_in_seconds,data:data1}];
+return false;
+}
+else {
+if(data1 < 1 || isNaN(data1)){
+validate1568.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema620.properties.expires_in_seconds,data:data1}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate1568.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema620.type,parentSchema:schema620,data}];
 return false;
 }
 }
@@ -73953,25 +73671,1849 @@ validate1568.errors = vErrors;
 return errors === 0;
 }
 
-export const readKeyCreateRequest = validate1570;
-const schema620 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"projects":{"type":"array","minItems":1,"maxItems":20,"items":{"type":"string","maxLength":129,"pattern":"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"}},"is_operator":{"type":["boolean","null"]},"requests_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tokens_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tools":{"type":["array","null"],"maxItems":20,"items":{"type":"string","maxLength":64}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"expires_in_seconds":{"type":["integer","null"],"minimum":1,"maximum":3153600000}}};
+export const readAdminApiKeyCreateResponse = validate1571;
+const schema622 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"},"value":{"type":"string"}}};
+
+function validate1571(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1571.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema622.required,parentSchema:schema622,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1571.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.properties.object.type,parentSchema:schema622.properties.object,data:data0}];
+return false;
+}
+if("organization.admin_api_key" !== data0){
+validate1571.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema622.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data1 = data.id;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1571.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.properties.id.type,parentSchema:schema622.properties.id,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1571.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema622.properties.name.type},message:"must be string,null",schema:schema622.properties.name.type,parentSchema:schema622.properties.name,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.redacted_value !== undefined){
+let data3 = data.redacted_value;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1571.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.properties.redacted_value.type,parentSchema:schema622.properties.redacted_value,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1571.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema622.properties.created_at.type,parentSchema:schema622.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_at !== undefined){
+let data5 = data.expires_at;
+const _errs11 = errors;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+validate1571.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema622.properties.expires_at.type},message:"must be integer,null",schema:schema622.properties.expires_at.type,parentSchema:schema622.properties.expires_at,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_used_at !== undefined){
+let data6 = data.last_used_at;
+const _errs13 = errors;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
+validate1571.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema622.properties.last_used_at.type},message:"must be integer,null",schema:schema622.properties.last_used_at.type,parentSchema:schema622.properties.last_used_at,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.owner !== undefined){
+const _errs15 = errors;
+if(!(validate1563(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
+vErrors = vErrors === null ? validate1563.errors : vErrors.concat(validate1563.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.value !== undefined){
+let data8 = data.value;
+const _errs16 = errors;
+if(typeof data8 !== "string"){
+validate1571.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.properties.value.type,parentSchema:schema622.properties.value,data:data8}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1571.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema622.type,parentSchema:schema622,data}];
+return false;
+}
+}
+validate1571.errors = vErrors;
+return errors === 0;
+}
+
+export const readAdminApiKeyDeleted = validate1573;
+const schema623 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"organization.admin_api_key.deleted"},"deleted":{"type":"boolean","const":true}}};
+
+function validate1573(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1573.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema623.required,parentSchema:schema623,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1573.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.id.type,parentSchema:schema623.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1573.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.object.type,parentSchema:schema623.properties.object,data:data1}];
+return false;
+}
+if("organization.admin_api_key.deleted" !== data1){
+validate1573.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key.deleted"},message:"must be equal to constant",schema:"organization.admin_api_key.deleted",parentSchema:schema623.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deleted !== undefined){
+let data2 = data.deleted;
+const _errs5 = errors;
+if(typeof data2 !== "boolean"){
+validate1573.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema623.properties.deleted.type,parentSchema:schema623.properties.deleted,data:data2}];
+return false;
+}
+if(true !== data2){
+validate1573.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema623.properties.deleted,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1573.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema623.type,parentSchema:schema623,data}];
+return false;
+}
+}
+validate1573.errors = vErrors;
+return errors === 0;
+}
+
+export const readProjectApiKey = validate1574;
+const schema624 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.project.api_key"},"redacted_value":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"last_used_at":{"type":["integer","null"]},"id":{"type":"string"},"owner_project_access":{"type":"string","enum":["active","inactive"]},"owner":{"$ref":"#/components/schemas/ProjectApiKeyOwner"}}};
+const schema625 = {"type":"object","required":[],"properties":{"type":{"type":"string","enum":["service_account","user"]},"service_account":{"$ref":"#/components/schemas/ProjectApiKeyOwnerServiceAccount"}}};
+const schema626 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
+
+function validate1576(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1576.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema626.required,parentSchema:schema626,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1576.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema626.properties.id.type,parentSchema:schema626.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data1 = data.name;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1576.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema626.properties.name.type,parentSchema:schema626.properties.name,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data2 = data.created_at;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1576.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema626.properties.created_at.type,parentSchema:schema626.properties.created_at,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.role !== undefined){
+let data3 = data.role;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1576.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema626.properties.role.type,parentSchema:schema626.properties.role,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1576.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema626.type,parentSchema:schema626,data}];
+return false;
+}
+}
+validate1576.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1575(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1575.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema625.properties.type.type,parentSchema:schema625.properties.type,data:data0}];
+return false;
+}
+if(!((data0 === "service_account") || (data0 === "user"))){
+validate1575.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema625.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema625.properties.type.enum,parentSchema:schema625.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.service_account !== undefined){
+const _errs3 = errors;
+if(!(validate1576(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
+vErrors = vErrors === null ? validate1576.errors : vErrors.concat(validate1576.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+else {
+validate1575.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema625.type,parentSchema:schema625,data}];
+return false;
+}
+}
+validate1575.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1574(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1574.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema624.required,parentSchema:schema624,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1574.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema624.properties.object.type,parentSchema:schema624.properties.object,data:data0}];
+return false;
+}
+if("organization.project.api_key" !== data0){
+validate1574.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key"},message:"must be equal to constant",schema:"organization.project.api_key",parentSchema:schema624.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.redacted_value !== undefined){
+let data1 = data.redacted_value;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1574.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema624.properties.redacted_value.type,parentSchema:schema624.properties.redacted_value,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs5 = errors;
+if(typeof data2 !== "string"){
+validate1574.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema624.properties.name.type,parentSchema:schema624.properties.name,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data3 = data.created_at;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1574.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema624.properties.created_at.type,parentSchema:schema624.properties.created_at,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_used_at !== undefined){
+let data4 = data.last_used_at;
+const _errs9 = errors;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
+validate1574.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema624.properties.last_used_at.type},message:"must be integer,null",schema:schema624.properties.last_used_at.type,parentSchema:schema624.properties.last_used_at,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data5 = data.id;
+const _errs11 = errors;
+if(typeof data5 !== "string"){
+validate1574.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema624.properties.id.type,parentSchema:schema624.properties.id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.owner_project_access !== undefined){
+let data6 = data.owner_project_access;
+const _errs13 = errors;
+if(typeof data6 !== "string"){
+validate1574.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema624.properties.owner_project_access.type,parentSchema:schema624.properties.owner_project_access,data:data6}];
+return false;
+}
+if(!((data6 === "active") || (data6 === "inactive"))){
+validate1574.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/enum",keyword:"enum",params:{allowedValues: schema624.properties.owner_project_access.enum},message:"must be equal to one of the allowed values",schema:schema624.properties.owner_project_access.enum,parentSchema:schema624.properties.owner_project_access,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.owner !== undefined){
+const _errs15 = errors;
+if(!(validate1575(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
+vErrors = vErrors === null ? validate1575.errors : vErrors.concat(validate1575.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1574.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema624.type,parentSchema:schema624,data}];
+return false;
+}
+}
+validate1574.errors = vErrors;
+return errors === 0;
+}
+
+export const readProjectApiKeyOwner = validate1579;
+
+function validate1579(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1579.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema625.properties.type.type,parentSchema:schema625.properties.type,data:data0}];
+return false;
+}
+if(!((data0 === "service_account") || (data0 === "user"))){
+validate1579.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema625.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema625.properties.type.enum,parentSchema:schema625.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.service_account !== undefined){
+const _errs3 = errors;
+if(!(validate1576(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
+vErrors = vErrors === null ? validate1576.errors : vErrors.concat(validate1576.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+else {
+validate1579.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema625.type,parentSchema:schema625,data}];
+return false;
+}
+}
+validate1579.errors = vErrors;
+return errors === 0;
+}
+
+export const readProjectApiKeyOwnerServiceAccount = validate1581;
+
+function validate1581(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1581.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema626.required,parentSchema:schema626,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1581.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema626.properties.id.type,parentSchema:schema626.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data1 = data.name;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1581.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema626.properties.name.type,parentSchema:schema626.properties.name,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data2 = data.created_at;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1581.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema626.properties.created_at.type,parentSchema:schema626.properties.created_at,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.role !== undefined){
+let data3 = data.role;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1581.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema626.properties.role.type,parentSchema:schema626.properties.role,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1581.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema626.type,parentSchema:schema626,data}];
+return false;
+}
+}
+validate1581.errors = vErrors;
+return errors === 0;
+}
+
+export const readProjectApiKeyList = validate1582;
+const schema629 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ProjectApiKey"}},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]},"has_more":{"type":"boolean"}}};
+
+function validate1582(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.data === undefined) && (missing0 = "data")){
+validate1582.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema629.required,parentSchema:schema629,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1582.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema629.properties.object.type,parentSchema:schema629.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1582.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema629.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs5 = errors;
+if(!(validate1574(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1574.errors : vErrors.concat(validate1574.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs5 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1582.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema629.properties.data.type,parentSchema:schema629.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_id !== undefined){
+let data3 = data.first_id;
+const _errs6 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1582.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema629.properties.first_id.type},message:"must be string,null",schema:schema629.properties.first_id.type,parentSchema:schema629.properties.first_id,data:data3}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_id !== undefined){
+let data4 = data.last_id;
+const _errs8 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1582.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema629.properties.last_id.type},message:"must be string,null",schema:schema629.properties.last_id.type,parentSchema:schema629.properties.last_id,data:data4}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data5 = data.has_more;
+const _errs10 = errors;
+if(typeof data5 !== "boolean"){
+validate1582.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema629.properties.has_more.type,parentSchema:schema629.properties.has_more,data:data5}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1582.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema629.type,parentSchema:schema629,data}];
+return false;
+}
+}
+validate1582.errors = vErrors;
+return errors === 0;
+}
+
+export const readProjectApiKeyDeleted = validate1584;
+const schema630 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.project.api_key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
+
+function validate1584(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1584.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema630.required,parentSchema:schema630,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1584.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema630.properties.object.type,parentSchema:schema630.properties.object,data:data0}];
+return false;
+}
+if("organization.project.api_key.deleted" !== data0){
+validate1584.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key.deleted"},message:"must be equal to constant",schema:"organization.project.api_key.deleted",parentSchema:schema630.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data1 = data.id;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1584.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema630.properties.id.type,parentSchema:schema630.properties.id,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deleted !== undefined){
+let data2 = data.deleted;
+const _errs5 = errors;
+if(typeof data2 !== "boolean"){
+validate1584.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema630.properties.deleted.type,parentSchema:schema630.properties.deleted,data:data2}];
+return false;
+}
+if(true !== data2){
+validate1584.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema630.properties.deleted,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1584.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema630.type,parentSchema:schema630,data}];
+return false;
+}
+}
+validate1584.errors = vErrors;
+return errors === 0;
+}
+
+export const readKeyName = validate1585;
+
+function validate1585(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 100 || (data.length > 100 && func2(data) > 100)){
+validate1585.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema621,data}];
+return false;
+}
+else {
+if(data.length < 2 * 1 && func2(data) < 1){
+validate1585.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema621,data}];
+return false;
+}
+else {
+if(!pattern11.test(data)){
+validate1585.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema621,data}];
+return false;
+}
+}
+}
+}
+else {
+validate1585.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema621.type,parentSchema:schema621,data}];
+return false;
+}
+}
+validate1585.errors = vErrors;
+return errors === 0;
+}
+
+export const readKeyBudget = validate1586;
+const schema632 = {"type":"object","required":["period"],"properties":{"period":{"type":"string","enum":["day","month","total","week"]},"amount":{"type":["number","null"],"minimum":0.000001,"maximum":1000000},"tokens":{"type":["integer","null"],"minimum":1,"maximum":1000000000000000}}};
+
+function validate1586(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.period === undefined) && (missing0 = "period")){
+validate1586.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema632.required,parentSchema:schema632,data}];
+return false;
+}
+else {
+if(data.period !== undefined){
+let data0 = data.period;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1586.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema632.properties.period.type,parentSchema:schema632.properties.period,data:data0}];
+return false;
+}
+if(!((((data0 === "day") || (data0 === "month")) || (data0 === "total")) || (data0 === "week"))){
+validate1586.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema632.properties.period.enum},message:"must be equal to one of the allowed values",schema:schema632.properties.period.enum,parentSchema:schema632.properties.period,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.amount !== undefined){
+let data1 = data.amount;
+const _errs3 = errors;
+if((!((typeof data1 == "number") && (isFinite(data1)))) && (data1 !== null)){
+validate1586.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: schema632.properties.amount.type},message:"must be number,null",schema:schema632.properties.amount.type,parentSchema:schema632.properties.amount,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 1000000 || isNaN(data1)){
+validate1586.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema632.properties.amount,data:data1}];
+return false;
+}
+else {
+if(data1 < 0.000001 || isNaN(data1)){
+validate1586.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.000001},message:"must be >= 0.000001",schema:0.000001,parentSchema:schema632.properties.amount,data:data1}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tokens !== undefined){
+let data2 = data.tokens;
+const _errs5 = errors;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
+validate1586.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: schema632.properties.tokens.type},message:"must be integer,null",schema:schema632.properties.tokens.type,parentSchema:schema632.properties.tokens,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 1000000000000000 || isNaN(data2)){
+validate1586.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000000000},message:"must be <= 1000000000000000",schema:1000000000000000,parentSchema:schema632.properties.tokens,data:data2}];
+return false;
+}
+else {
+if(data2 < 1 || isNaN(data2)){
+validate1586.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema632.properties.tokens,data:data2}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1586.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema632.type,parentSchema:schema632,data}];
+return false;
+}
+}
+validate1586.errors = vErrors;
+return errors === 0;
+}
+
+export const readKeySpending = validate1587;
+const schema633 = {"type":"object","required":[],"properties":{"amount":{"type":"number","minimum":0},"tokens":{"type":"integer","minimum":0},"renews_at":{"type":["integer","null"]}}};
+
+function validate1587(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.amount !== undefined){
+let data0 = data.amount;
+const _errs1 = errors;
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1587.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema633.properties.amount,data:data0}];
+return false;
+}
+}
+else {
+validate1587.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema633.properties.amount.type,parentSchema:schema633.properties.amount,data:data0}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tokens !== undefined){
+let data1 = data.tokens;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1587.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema633.properties.tokens.type,parentSchema:schema633.properties.tokens,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1587.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema633.properties.tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.renews_at !== undefined){
+let data2 = data.renews_at;
+const _errs5 = errors;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
+validate1587.errors = [{instancePath:instancePath+"/renews_at",schemaPath:"#/properties/renews_at/type",keyword:"type",params:{type: schema633.properties.renews_at.type},message:"must be integer,null",schema:schema633.properties.renews_at.type,parentSchema:schema633.properties.renews_at,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate1587.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema633.type,parentSchema:schema633,data}];
+return false;
+}
+}
+validate1587.errors = vErrors;
+return errors === 0;
+}
+
+export const readKeyRecord = validate1588;
+const schema634 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]}}};
+
+function validate1588(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1588.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema634.required,parentSchema:schema634,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1588.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema634.properties.object.type,parentSchema:schema634.properties.object,data:data0}];
+return false;
+}
+if("key" !== data0){
+validate1588.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema634.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data1 = data.id;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1588.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema634.properties.id.type,parentSchema:schema634.properties.id,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs5 = errors;
+if(typeof data2 !== "string"){
+validate1588.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema634.properties.name.type,parentSchema:schema634.properties.name,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.redacted_value !== undefined){
+let data3 = data.redacted_value;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1588.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema634.properties.redacted_value.type,parentSchema:schema634.properties.redacted_value,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_operator !== undefined){
+let data4 = data.is_operator;
+const _errs9 = errors;
+if(typeof data4 !== "boolean"){
+validate1588.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema634.properties.is_operator.type,parentSchema:schema634.properties.is_operator,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.projects !== undefined){
+let data5 = data.projects;
+const _errs11 = errors;
+if(errors === _errs11){
+if(Array.isArray(data5)){
+var valid1 = true;
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+let data6 = data5[i0];
+const _errs13 = errors;
+if(typeof data6 !== "string"){
+validate1588.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema634.properties.projects.items.type,parentSchema:schema634.properties.projects.items,data:data6}];
+return false;
+}
+var valid1 = _errs13 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1588.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema634.properties.projects.type,parentSchema:schema634.properties.projects,data:data5}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.requests_per_minute !== undefined){
+let data7 = data.requests_per_minute;
+const _errs15 = errors;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate1588.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema634.properties.requests_per_minute.type},message:"must be integer,null",schema:schema634.properties.requests_per_minute.type,parentSchema:schema634.properties.requests_per_minute,data:data7}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tokens_per_minute !== undefined){
+let data8 = data.tokens_per_minute;
+const _errs17 = errors;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
+validate1588.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema634.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema634.properties.tokens_per_minute.type,parentSchema:schema634.properties.tokens_per_minute,data:data8}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tools !== undefined){
+let data9 = data.tools;
+const _errs19 = errors;
+if((!(Array.isArray(data9))) && (data9 !== null)){
+validate1588.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema634.properties.tools.type},message:"must be array,null",schema:schema634.properties.tools.type,parentSchema:schema634.properties.tools,data:data9}];
+return false;
+}
+if(errors === _errs19){
+if(Array.isArray(data9)){
+var valid2 = true;
+const len1 = data9.length;
+for(let i1=0; i1<len1; i1++){
+let data10 = data9[i1];
+const _errs21 = errors;
+if(typeof data10 !== "string"){
+validate1588.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema634.properties.tools.items.type,parentSchema:schema634.properties.tools.items,data:data10}];
+return false;
+}
+var valid2 = _errs21 === errors;
+if(!valid2){
+break;
+}
+}
+}
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.budget !== undefined){
+let data11 = data.budget;
+const _errs23 = errors;
+const _errs24 = errors;
+let valid3 = false;
+const _errs25 = errors;
+if(!(validate1586(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1586.errors : vErrors.concat(validate1586.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs25 === errors;
+valid3 = valid3 || _valid0;
+if(!valid3){
+const _errs26 = errors;
+if(data11 !== null){
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema634.properties.budget.anyOf[1].type,parentSchema:schema634.properties.budget.anyOf[1],data:data11};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs26 === errors;
+valid3 = valid3 || _valid0;
+}
+if(!valid3){
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema634.properties.budget.anyOf,parentSchema:schema634.properties.budget,data:data11};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1588.errors = vErrors;
+return false;
+}
+else {
+errors = _errs24;
+if(vErrors !== null){
+if(_errs24){
+vErrors.length = _errs24;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.spending !== undefined){
+let data12 = data.spending;
+const _errs28 = errors;
+const _errs29 = errors;
+let valid4 = false;
+const _errs30 = errors;
+if(!(validate1587(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
+vErrors = vErrors === null ? validate1587.errors : vErrors.concat(validate1587.errors);
+errors = vErrors.length;
+}
+var _valid1 = _errs30 === errors;
+valid4 = valid4 || _valid1;
+if(!valid4){
+const _errs31 = errors;
+if(data12 !== null){
+const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema634.properties.spending.anyOf[1].type,parentSchema:schema634.properties.spending.anyOf[1],data:data12};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var _valid1 = _errs31 === errors;
+valid4 = valid4 || _valid1;
+}
+if(!valid4){
+const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema634.properties.spending.anyOf,parentSchema:schema634.properties.spending,data:data12};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate1588.errors = vErrors;
+return false;
+}
+else {
+errors = _errs29;
+if(vErrors !== null){
+if(_errs29){
+vErrors.length = _errs29;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs28 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data13 = data.created_at;
+const _errs33 = errors;
+if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
+validate1588.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.created_at.type,parentSchema:schema634.properties.created_at,data:data13}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_at !== undefined){
+let data14 = data.expires_at;
+const _errs35 = errors;
+if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (data14 !== null)){
+validate1588.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema634.properties.expires_at.type},message:"must be integer,null",schema:schema634.properties.expires_at.type,parentSchema:schema634.properties.expires_at,data:data14}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.revoked_at !== undefined){
+let data15 = data.revoked_at;
+const _errs37 = errors;
+if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (data15 !== null)){
+validate1588.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema634.properties.revoked_at.type},message:"must be integer,null",schema:schema634.properties.revoked_at.type,parentSchema:schema634.properties.revoked_at,data:data15}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1588.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema634.type,parentSchema:schema634,data}];
+return false;
+}
+}
+validate1588.errors = vErrors;
+return errors === 0;
+}
+
+export const readNewKeyRecord = validate1591;
+const schema635 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]},"value":{"type":"string"}}};
+
+function validate1591(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1591.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema635.required,parentSchema:schema635,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1591.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema635.properties.object.type,parentSchema:schema635.properties.object,data:data0}];
+return false;
+}
+if("key" !== data0){
+validate1591.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema635.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data1 = data.id;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1591.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema635.properties.id.type,parentSchema:schema635.properties.id,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs5 = errors;
+if(typeof data2 !== "string"){
+validate1591.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema635.properties.name.type,parentSchema:schema635.properties.name,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.redacted_value !== undefined){
+let data3 = data.redacted_value;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1591.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema635.properties.redacted_value.type,parentSchema:schema635.properties.redacted_value,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.is_operator !== undefined){
+let data4 = data.is_operator;
+const _errs9 = errors;
+if(typeof data4 !== "boolean"){
+validate1591.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema635.properties.is_operator.type,parentSchema:schema635.properties.is_operator,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.projects !== undefined){
+let data5 = data.projects;
+const _errs11 = errors;
+if(errors === _errs11){
+if(Array.isArray(data5)){
+var valid1 = true;
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+let data6 = data5[i0];
+const _errs13 = errors;
+if(typeof data6 !== "string"){
+validate1591.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema635.properties.projects.items.type,parentSchema:schema635.properties.projects.items,data:data6}];
+return false;
+}
+var valid1 = _errs13 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1591.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema635.properties.projects.type,parentSchema:schema635.properties.projects,data:data5}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.requests_per_minute !== undefined){
+let data7 = data.requests_per_minute;
+const _errs15 = errors;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate1591.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema635.properties.requests_per_minute.type},message:"must be integer,null",schema:schema635.properties.requests_per_minute.type,parentSchema:schema635.properties.requests_per_minute,data:data7}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tokens_per_minute !== undefined){
+let data8 = data.tokens_per_minute;
+const _errs17 = errors;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
+validate1591.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema635.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema635.properties.tokens_per_minute.type,parentSchema:schema635.properties.tokens_per_minute,data:data8}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tools !== undefined){
+let data9 = data.tools;
+const _errs19 = errors;
+if((!(Array.isArray(data9))) && (data9 !== null)){
+validate1591.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema635.properties.tools.type},message:"must be array,null",schema:schema635.properties.tools.type,parentSchema:schema635.properties.tools,data:data9}];
+return false;
+}
+if(errors === _errs19){
+if(Array.isArray(data9)){
+var valid2 = true;
+const len1 = data9.length;
+for(let i1=0; i1<len1; i1++){
+let data10 = data9[i1];
+const _errs21 = errors;
+if(typeof data10 !== "string"){
+validate1591.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema635.properties.tools.items.type,parentSchema:schema635.properties.tools.items,data:data10}];
+return false;
+}
+var valid2 = _errs21 === errors;
+if(!valid2){
+break;
+}
+}
+}
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.budget !== undefined){
+let data11 = data.budget;
+const _errs23 = errors;
+const _errs24 = errors;
+let valid3 = false;
+const _errs25 = errors;
+if(!(validate1586(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1586.errors : vErrors.concat(validate1586.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs25 === errors;
+valid3 = valid3 || _valid0;
+if(!valid3){
+const _errs26 = errors;
+if(data11 !== null){
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema635.properties.budget.anyOf[1].type,parentSchema:schema635.properties.budget.anyOf[1],data:data11};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs26 === errors;
+valid3 = valid3 || _valid0;
+}
+if(!valid3){
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema635.properties.budget.anyOf,parentSchema:schema635.properties.budget,data:data11};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1591.errors = vErrors;
+return false;
+}
+else {
+errors = _errs24;
+if(vErrors !== null){
+if(_errs24){
+vErrors.length = _errs24;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.spending !== undefined){
+let data12 = data.spending;
+const _errs28 = errors;
+const _errs29 = errors;
+let valid4 = false;
+const _errs30 = errors;
+if(!(validate1587(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
+vErrors = vErrors === null ? validate1587.errors : vErrors.concat(validate1587.errors);
+errors = vErrors.length;
+}
+var _valid1 = _errs30 === errors;
+valid4 = valid4 || _valid1;
+if(!valid4){
+const _errs31 = errors;
+if(data12 !== null){
+const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema635.properties.spending.anyOf[1].type,parentSchema:schema635.properties.spending.anyOf[1],data:data12};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var _valid1 = _errs31 === errors;
+valid4 = valid4 || _valid1;
+}
+if(!valid4){
+const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema635.properties.spending.anyOf,parentSchema:schema635.properties.spending,data:data12};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate1591.errors = vErrors;
+return false;
+}
+else {
+errors = _errs29;
+if(vErrors !== null){
+if(_errs29){
+vErrors.length = _errs29;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs28 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data13 = data.created_at;
+const _errs33 = errors;
+if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
+validate1591.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema635.properties.created_at.type,parentSchema:schema635.properties.created_at,data:data13}];
+return false;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_at !== undefined){
+let data14 = data.expires_at;
+const _errs35 = errors;
+if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (data14 !== null)){
+validate1591.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema635.properties.expires_at.type},message:"must be integer,null",schema:schema635.properties.expires_at.type,parentSchema:schema635.properties.expires_at,data:data14}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.revoked_at !== undefined){
+let data15 = data.revoked_at;
+const _errs37 = errors;
+if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (data15 !== null)){
+validate1591.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema635.properties.revoked_at.type},message:"must be integer,null",schema:schema635.properties.revoked_at.type,parentSchema:schema635.properties.revoked_at,data:data15}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.value !== undefined){
+let data16 = data.value;
+const _errs39 = errors;
+if(typeof data16 !== "string"){
+validate1591.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema635.properties.value.type,parentSchema:schema635.properties.value,data:data16}];
+return false;
+}
+var valid0 = _errs39 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1591.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema635.type,parentSchema:schema635,data}];
+return false;
+}
+}
+validate1591.errors = vErrors;
+return errors === 0;
+}
+
+export const readKeyRecordList = validate1594;
+const schema636 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/KeyRecord"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+
+function validate1594(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.data === undefined) && (missing0 = "data")){
+validate1594.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema636.required,parentSchema:schema636,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1594.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema636.properties.object.type,parentSchema:schema636.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1594.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema636.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs5 = errors;
+if(!(validate1588(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1588.errors : vErrors.concat(validate1588.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs5 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1594.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema636.properties.data.type,parentSchema:schema636.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_id !== undefined){
+let data3 = data.first_id;
+const _errs6 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1594.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema636.properties.first_id.type},message:"must be string,null",schema:schema636.properties.first_id.type,parentSchema:schema636.properties.first_id,data:data3}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data4 = data.has_more;
+const _errs8 = errors;
+if(typeof data4 !== "boolean"){
+validate1594.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema636.properties.has_more.type,parentSchema:schema636.properties.has_more,data:data4}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_id !== undefined){
+let data5 = data.last_id;
+const _errs10 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1594.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema636.properties.last_id.type},message:"must be string,null",schema:schema636.properties.last_id.type,parentSchema:schema636.properties.last_id,data:data5}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1594.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema636.type,parentSchema:schema636,data}];
+return false;
+}
+}
+validate1594.errors = vErrors;
+return errors === 0;
+}
+
+export const readKeyCreateRequest = validate1596;
+const schema637 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"projects":{"type":"array","minItems":1,"maxItems":20,"items":{"type":"string","maxLength":129,"pattern":"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"}},"is_operator":{"type":["boolean","null"]},"requests_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tokens_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tools":{"type":["array","null"],"maxItems":20,"items":{"type":"string","maxLength":64}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"expires_in_seconds":{"type":["integer","null"],"minimum":1,"maximum":3153600000}}};
 const pattern13 = new RegExp("^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$", "u");
 
-function validate1570(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1596(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.name === undefined) && (missing0 = "name")){
-validate1570.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema620.required,parentSchema:schema620,data}];
+validate1596.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema637.required,parentSchema:schema637,data}];
 return false;
 }
 else {
 if(data.name !== undefined){
 const _errs1 = errors;
-if(!(validate1543(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
-vErrors = vErrors === null ? validate1543.errors : vErrors.concat(validate1543.errors);
+if(!(validate1569(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
+vErrors = vErrors === null ? validate1569.errors : vErrors.concat(validate1569.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -73986,12 +75528,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data1)){
 if(data1.length > 20){
-validate1570.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema620.properties.projects,data:data1}];
+validate1596.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema637.properties.projects,data:data1}];
 return false;
 }
 else {
 if(data1.length < 1){
-validate1570.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema620.properties.projects,data:data1}];
+validate1596.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema637.properties.projects,data:data1}];
 return false;
 }
 else {
@@ -74003,18 +75545,18 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data2 === "string"){
 if(data2.length > 2 * 129 || (data2.length > 129 && func2(data2) > 129)){
-validate1570.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/maxLength",keyword:"maxLength",params:{limit: 129},message:"must NOT have more than 129 characters",schema:129,parentSchema:schema620.properties.projects.items,data:data2}];
+validate1596.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/maxLength",keyword:"maxLength",params:{limit: 129},message:"must NOT have more than 129 characters",schema:129,parentSchema:schema637.properties.projects.items,data:data2}];
 return false;
 }
 else {
 if(!pattern13.test(data2)){
-validate1570.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"+"\"",schema:"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$",parentSchema:schema620.properties.projects.items,data:data2}];
+validate1596.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"+"\"",schema:"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$",parentSchema:schema637.properties.projects.items,data:data2}];
 return false;
 }
 }
 }
 else {
-validate1570.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema620.properties.projects.items.type,parentSchema:schema620.properties.projects.items,data:data2}];
+validate1596.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema637.properties.projects.items.type,parentSchema:schema637.properties.projects.items,data:data2}];
 return false;
 }
 }
@@ -74027,7 +75569,7 @@ break;
 }
 }
 else {
-validate1570.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema620.properties.projects.type,parentSchema:schema620.properties.projects,data:data1}];
+validate1596.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema637.properties.projects.type,parentSchema:schema637.properties.projects,data:data1}];
 return false;
 }
 }
@@ -74041,7 +75583,7 @@ if(data.is_operator !== undefined){
 let data3 = data.is_operator;
 const _errs6 = errors;
 if((typeof data3 !== "boolean") && (data3 !== null)){
-validate1570.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: schema620.properties.is_operator.type},message:"must be boolean,null",schema:schema620.properties.is_operator.type,parentSchema:schema620.properties.is_operator,data:data3}];
+validate1596.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: schema637.properties.is_operator.type},message:"must be boolean,null",schema:schema637.properties.is_operator.type,parentSchema:schema637.properties.is_operator,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -74054,18 +75596,18 @@ if(data.requests_per_minute !== undefined){
 let data4 = data.requests_per_minute;
 const _errs8 = errors;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
-validate1570.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema620.properties.requests_per_minute.type},message:"must be integer,null",schema:schema620.properties.requests_per_minute.type,parentSchema:schema620.properties.requests_per_minute,data:data4}];
+validate1596.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema637.properties.requests_per_minute.type},message:"must be integer,null",schema:schema637.properties.requests_per_minute.type,parentSchema:schema637.properties.requests_per_minute,data:data4}];
 return false;
 }
 if(errors === _errs8){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 999999999999 || isNaN(data4)){
-validate1570.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema620.properties.requests_per_minute,data:data4}];
+validate1596.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema637.properties.requests_per_minute,data:data4}];
 return false;
 }
 else {
 if(data4 < 1 || isNaN(data4)){
-validate1570.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema620.properties.requests_per_minute,data:data4}];
+validate1596.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema637.properties.requests_per_minute,data:data4}];
 return false;
 }
 }
@@ -74081,18 +75623,18 @@ if(data.tokens_per_minute !== undefined){
 let data5 = data.tokens_per_minute;
 const _errs10 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1570.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema620.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema620.properties.tokens_per_minute.type,parentSchema:schema620.properties.tokens_per_minute,data:data5}];
+validate1596.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema637.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema637.properties.tokens_per_minute.type,parentSchema:schema637.properties.tokens_per_minute,data:data5}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 999999999999 || isNaN(data5)){
-validate1570.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema620.properties.tokens_per_minute,data:data5}];
+validate1596.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema637.properties.tokens_per_minute,data:data5}];
 return false;
 }
 else {
 if(data5 < 1 || isNaN(data5)){
-validate1570.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema620.properties.tokens_per_minute,data:data5}];
+validate1596.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema637.properties.tokens_per_minute,data:data5}];
 return false;
 }
 }
@@ -74108,13 +75650,13 @@ if(data.tools !== undefined){
 let data6 = data.tools;
 const _errs12 = errors;
 if((!(Array.isArray(data6))) && (data6 !== null)){
-validate1570.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema620.properties.tools.type},message:"must be array,null",schema:schema620.properties.tools.type,parentSchema:schema620.properties.tools,data:data6}];
+validate1596.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema637.properties.tools.type},message:"must be array,null",schema:schema637.properties.tools.type,parentSchema:schema637.properties.tools,data:data6}];
 return false;
 }
 if(errors === _errs12){
 if(Array.isArray(data6)){
 if(data6.length > 20){
-validate1570.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema620.properties.tools,data:data6}];
+validate1596.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema637.properties.tools,data:data6}];
 return false;
 }
 else {
@@ -74126,12 +75668,12 @@ const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data7 === "string"){
 if(data7.length > 2 * 64 || (data7.length > 64 && func2(data7) > 64)){
-validate1570.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema620.properties.tools.items,data:data7}];
+validate1596.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema637.properties.tools.items,data:data7}];
 return false;
 }
 }
 else {
-validate1570.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema620.properties.tools.items.type,parentSchema:schema620.properties.tools.items,data:data7}];
+validate1596.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema637.properties.tools.items.type,parentSchema:schema637.properties.tools.items,data:data7}];
 return false;
 }
 }
@@ -74155,8 +75697,8 @@ const _errs16 = errors;
 const _errs17 = errors;
 let valid3 = false;
 const _errs18 = errors;
-if(!(validate1560(data8, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
-vErrors = vErrors === null ? validate1560.errors : vErrors.concat(validate1560.errors);
+if(!(validate1586(data8, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1586.errors : vErrors.concat(validate1586.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs18 === errors;
@@ -74164,7 +75706,7 @@ valid3 = valid3 || _valid0;
 if(!valid3){
 const _errs19 = errors;
 if(data8 !== null){
-const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema620.properties.budget.anyOf[1].type,parentSchema:schema620.properties.budget.anyOf[1],data:data8};
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema637.properties.budget.anyOf[1].type,parentSchema:schema637.properties.budget.anyOf[1],data:data8};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -74177,7 +75719,7 @@ var _valid0 = _errs19 === errors;
 valid3 = valid3 || _valid0;
 }
 if(!valid3){
-const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema620.properties.budget.anyOf,parentSchema:schema620.properties.budget,data:data8};
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema637.properties.budget.anyOf,parentSchema:schema637.properties.budget,data:data8};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -74185,7 +75727,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1570.errors = vErrors;
+validate1596.errors = vErrors;
 return false;
 }
 else {
@@ -74209,18 +75751,18 @@ if(data.expires_in_seconds !== undefined){
 let data9 = data.expires_in_seconds;
 const _errs21 = errors;
 if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (data9 !== null)){
-validate1570.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: schema620.properties.expires_in_seconds.type},message:"must be integer,null",schema:schema620.properties.expires_in_seconds.type,parentSchema:schema620.properties.expires_in_seconds,data:data9}];
+validate1596.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: schema637.properties.expires_in_seconds.type},message:"must be integer,null",schema:schema637.properties.expires_in_seconds.type,parentSchema:schema637.properties.expires_in_seconds,data:data9}];
 return false;
 }
 if(errors === _errs21){
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 > 3153600000 || isNaN(data9)){
-validate1570.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3153600000},message:"must be <= 3153600000",schema:3153600000,parentSchema:schema620.properties.expires_in_seconds,data:data9}];
+validate1596.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3153600000},message:"must be <= 3153600000",schema:3153600000,parentSchema:schema637.properties.expires_in_seconds,data:data9}];
 return false;
 }
 else {
 if(data9 < 1 || isNaN(data9)){
-validate1570.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema620.properties.expires_in_seconds,data:data9}];
+validate1596.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema637.properties.expires_in_seconds,data:data9}];
 return false;
 }
 }
@@ -74241,26 +75783,26 @@ var valid0 = true;
 }
 }
 else {
-validate1570.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema620.type,parentSchema:schema620,data}];
+validate1596.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema637.type,parentSchema:schema637,data}];
 return false;
 }
 }
-validate1570.errors = vErrors;
+validate1596.errors = vErrors;
 return errors === 0;
 }
 
-export const readKeyUpdateRequest = validate1573;
-const schema621 = {"type":"object","properties":{"name":{"$ref":"#/components/schemas/KeyName"},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]}}};
+export const readKeyUpdateRequest = validate1599;
+const schema638 = {"type":"object","properties":{"name":{"$ref":"#/components/schemas/KeyName"},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]}}};
 
-function validate1573(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1599(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.name !== undefined){
 const _errs1 = errors;
-if(!(validate1543(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
-vErrors = vErrors === null ? validate1543.errors : vErrors.concat(validate1543.errors);
+if(!(validate1569(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
+vErrors = vErrors === null ? validate1569.errors : vErrors.concat(validate1569.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -74275,8 +75817,8 @@ const _errs2 = errors;
 const _errs3 = errors;
 let valid1 = false;
 const _errs4 = errors;
-if(!(validate1560(data1, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
-vErrors = vErrors === null ? validate1560.errors : vErrors.concat(validate1560.errors);
+if(!(validate1586(data1, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1586.errors : vErrors.concat(validate1586.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs4 === errors;
@@ -74284,7 +75826,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs5 = errors;
 if(data1 !== null){
-const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema621.properties.budget.anyOf[1].type,parentSchema:schema621.properties.budget.anyOf[1],data:data1};
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema638.properties.budget.anyOf[1].type,parentSchema:schema638.properties.budget.anyOf[1],data:data1};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -74297,7 +75839,7 @@ var _valid0 = _errs5 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema621.properties.budget.anyOf,parentSchema:schema621.properties.budget,data:data1};
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema638.properties.budget.anyOf,parentSchema:schema638.properties.budget,data:data1};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -74305,7 +75847,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1573.errors = vErrors;
+validate1599.errors = vErrors;
 return false;
 }
 else {
@@ -74327,25 +75869,25 @@ var valid0 = true;
 }
 }
 else {
-validate1573.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema621.type,parentSchema:schema621,data}];
+validate1599.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema638.type,parentSchema:schema638,data}];
 return false;
 }
 }
-validate1573.errors = vErrors;
+validate1599.errors = vErrors;
 return errors === 0;
 }
 
-export const readKeyRevoked = validate1576;
-const schema622 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
+export const readKeyRevoked = validate1602;
+const schema639 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1576(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1602(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1576.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema622.required,parentSchema:schema622,data}];
+validate1602.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema639.required,parentSchema:schema639,data}];
 return false;
 }
 else {
@@ -74353,11 +75895,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1576.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.properties.object.type,parentSchema:schema622.properties.object,data:data0}];
+validate1602.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema639.properties.object.type,parentSchema:schema639.properties.object,data:data0}];
 return false;
 }
 if("key.deleted" !== data0){
-validate1576.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key.deleted"},message:"must be equal to constant",schema:"key.deleted",parentSchema:schema622.properties.object,data:data0}];
+validate1602.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key.deleted"},message:"must be equal to constant",schema:"key.deleted",parentSchema:schema639.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -74370,7 +75912,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1576.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.properties.id.type,parentSchema:schema622.properties.id,data:data1}];
+validate1602.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema639.properties.id.type,parentSchema:schema639.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -74383,11 +75925,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs5 = errors;
 if(typeof data2 !== "boolean"){
-validate1576.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema622.properties.deleted.type,parentSchema:schema622.properties.deleted,data:data2}];
+validate1602.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema639.properties.deleted.type,parentSchema:schema639.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1576.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema622.properties.deleted,data:data2}];
+validate1602.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema639.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -74400,25 +75942,25 @@ var valid0 = true;
 }
 }
 else {
-validate1576.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema622.type,parentSchema:schema622,data}];
+validate1602.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema639.type,parentSchema:schema639,data}];
 return false;
 }
 }
-validate1576.errors = vErrors;
+validate1602.errors = vErrors;
 return errors === 0;
 }
 
-export const readModel = validate1577;
-const schema623 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"type":{"type":"string","const":"model"},"display_name":{"type":"string"},"created_at":{"type":"string"},"description":{"type":"string"}}};
+export const readModel = validate1603;
+const schema640 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"type":{"type":"string","const":"model"},"display_name":{"type":"string"},"created_at":{"type":"string"},"description":{"type":"string"}}};
 
-function validate1577(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1603(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1577.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema623.required,parentSchema:schema623,data}];
+validate1603.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema640.required,parentSchema:schema640,data}];
 return false;
 }
 else {
@@ -74426,7 +75968,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1577.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.id.type,parentSchema:schema623.properties.id,data:data0}];
+validate1603.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema640.properties.id.type,parentSchema:schema640.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -74439,11 +75981,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1577.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.object.type,parentSchema:schema623.properties.object,data:data1}];
+validate1603.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema640.properties.object.type,parentSchema:schema640.properties.object,data:data1}];
 return false;
 }
 if("model" !== data1){
-validate1577.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema623.properties.object,data:data1}];
+validate1603.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema640.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -74456,7 +75998,7 @@ if(data.created !== undefined){
 let data2 = data.created;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1577.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema623.properties.created.type,parentSchema:schema623.properties.created,data:data2}];
+validate1603.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema640.properties.created.type,parentSchema:schema640.properties.created,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -74469,7 +76011,7 @@ if(data.owned_by !== undefined){
 let data3 = data.owned_by;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate1577.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.owned_by.type,parentSchema:schema623.properties.owned_by,data:data3}];
+validate1603.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema640.properties.owned_by.type,parentSchema:schema640.properties.owned_by,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -74482,7 +76024,7 @@ if(data.shutdown_date !== undefined){
 let data4 = data.shutdown_date;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1577.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema623.properties.shutdown_date.type},message:"must be string,null",schema:schema623.properties.shutdown_date.type,parentSchema:schema623.properties.shutdown_date,data:data4}];
+validate1603.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema640.properties.shutdown_date.type},message:"must be string,null",schema:schema640.properties.shutdown_date.type,parentSchema:schema640.properties.shutdown_date,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -74495,11 +76037,11 @@ if(data.type !== undefined){
 let data5 = data.type;
 const _errs11 = errors;
 if(typeof data5 !== "string"){
-validate1577.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.type.type,parentSchema:schema623.properties.type,data:data5}];
+validate1603.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema640.properties.type.type,parentSchema:schema640.properties.type,data:data5}];
 return false;
 }
 if("model" !== data5){
-validate1577.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema623.properties.type,data:data5}];
+validate1603.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema640.properties.type,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -74512,7 +76054,7 @@ if(data.display_name !== undefined){
 let data6 = data.display_name;
 const _errs13 = errors;
 if(typeof data6 !== "string"){
-validate1577.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.display_name.type,parentSchema:schema623.properties.display_name,data:data6}];
+validate1603.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema640.properties.display_name.type,parentSchema:schema640.properties.display_name,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -74525,7 +76067,7 @@ if(data.created_at !== undefined){
 let data7 = data.created_at;
 const _errs15 = errors;
 if(typeof data7 !== "string"){
-validate1577.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.created_at.type,parentSchema:schema623.properties.created_at,data:data7}];
+validate1603.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema640.properties.created_at.type,parentSchema:schema640.properties.created_at,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -74538,7 +76080,7 @@ if(data.description !== undefined){
 let data8 = data.description;
 const _errs17 = errors;
 if(typeof data8 !== "string"){
-validate1577.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.description.type,parentSchema:schema623.properties.description,data:data8}];
+validate1603.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema640.properties.description.type,parentSchema:schema640.properties.description,data:data8}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -74557,25 +76099,25 @@ var valid0 = true;
 }
 }
 else {
-validate1577.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema623.type,parentSchema:schema623,data}];
+validate1603.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema640.type,parentSchema:schema640,data}];
 return false;
 }
 }
-validate1577.errors = vErrors;
+validate1603.errors = vErrors;
 return errors === 0;
 }
 
-export const readModelList = validate1578;
-const schema624 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}},"has_more":{"type":"boolean","const":false},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
+export const readModelList = validate1604;
+const schema641 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}},"has_more":{"type":"boolean","const":false},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
 
-function validate1578(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1604(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate1578.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema624.required,parentSchema:schema624,data}];
+validate1604.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema641.required,parentSchema:schema641,data}];
 return false;
 }
 else {
@@ -74583,11 +76125,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1578.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema624.properties.object.type,parentSchema:schema624.properties.object,data:data0}];
+validate1604.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema641.properties.object.type,parentSchema:schema641.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1578.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema624.properties.object,data:data0}];
+validate1604.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema641.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -74605,8 +76147,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate1577(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1577.errors : vErrors.concat(validate1577.errors);
+if(!(validate1603(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1603.errors : vErrors.concat(validate1603.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -74616,7 +76158,7 @@ break;
 }
 }
 else {
-validate1578.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema624.properties.data.type,parentSchema:schema624.properties.data,data:data1}];
+validate1604.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema641.properties.data.type,parentSchema:schema641.properties.data,data:data1}];
 return false;
 }
 }
@@ -74630,11 +76172,11 @@ if(data.has_more !== undefined){
 let data3 = data.has_more;
 const _errs6 = errors;
 if(typeof data3 !== "boolean"){
-validate1578.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema624.properties.has_more.type,parentSchema:schema624.properties.has_more,data:data3}];
+validate1604.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema641.properties.has_more.type,parentSchema:schema641.properties.has_more,data:data3}];
 return false;
 }
 if(false !== data3){
-validate1578.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/const",keyword:"const",params:{allowedValue: false},message:"must be equal to constant",schema:false,parentSchema:schema624.properties.has_more,data:data3}];
+validate1604.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/const",keyword:"const",params:{allowedValue: false},message:"must be equal to constant",schema:false,parentSchema:schema641.properties.has_more,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -74647,7 +76189,7 @@ if(data.first_id !== undefined){
 let data4 = data.first_id;
 const _errs8 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1578.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema624.properties.first_id.type},message:"must be string,null",schema:schema624.properties.first_id.type,parentSchema:schema624.properties.first_id,data:data4}];
+validate1604.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema641.properties.first_id.type},message:"must be string,null",schema:schema641.properties.first_id.type,parentSchema:schema641.properties.first_id,data:data4}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -74660,7 +76202,7 @@ if(data.last_id !== undefined){
 let data5 = data.last_id;
 const _errs10 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1578.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema624.properties.last_id.type},message:"must be string,null",schema:schema624.properties.last_id.type,parentSchema:schema624.properties.last_id,data:data5}];
+validate1604.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema641.properties.last_id.type},message:"must be string,null",schema:schema641.properties.last_id.type,parentSchema:schema641.properties.last_id,data:data5}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -74675,25 +76217,25 @@ var valid0 = true;
 }
 }
 else {
-validate1578.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema624.type,parentSchema:schema624,data}];
+validate1604.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema641.type,parentSchema:schema641,data}];
 return false;
 }
 }
-validate1578.errors = vErrors;
+validate1604.errors = vErrors;
 return errors === 0;
 }
 
-export const readModelDeleted = validate1580;
-const schema625 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"deleted":{"type":"boolean","const":true}}};
+export const readModelDeleted = validate1606;
+const schema642 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1580(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1606(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1580.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema625.required,parentSchema:schema625,data}];
+validate1606.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema642.required,parentSchema:schema642,data}];
 return false;
 }
 else {
@@ -74701,7 +76243,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1580.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema625.properties.id.type,parentSchema:schema625.properties.id,data:data0}];
+validate1606.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema642.properties.id.type,parentSchema:schema642.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -74714,11 +76256,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1580.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema625.properties.object.type,parentSchema:schema625.properties.object,data:data1}];
+validate1606.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema642.properties.object.type,parentSchema:schema642.properties.object,data:data1}];
 return false;
 }
 if("model" !== data1){
-validate1580.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema625.properties.object,data:data1}];
+validate1606.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema642.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -74731,11 +76273,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs5 = errors;
 if(typeof data2 !== "boolean"){
-validate1580.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema625.properties.deleted.type,parentSchema:schema625.properties.deleted,data:data2}];
+validate1606.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema642.properties.deleted.type,parentSchema:schema642.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1580.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema625.properties.deleted,data:data2}];
+validate1606.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema642.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -74748,10 +76290,10 @@ var valid0 = true;
 }
 }
 else {
-validate1580.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema625.type,parentSchema:schema625,data}];
+validate1606.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema642.type,parentSchema:schema642,data}];
 return false;
 }
 }
-validate1580.errors = vErrors;
+validate1606.errors = vErrors;
 return errors === 0;
 }
