@@ -20,11 +20,21 @@ export interface KeyedSubject {
   readonly isOver: boolean;
   /** How often the request was repeated. */
   readonly repeats: number;
+  /** The answer, if it was kept with the key. */
+  readonly answer: string | null;
+}
+
+/** The right of one server to create what a key stands for. */
+export interface ClaimedKey {
+  readonly owner: Owner;
+  readonly key: CreateKey;
+  /** The worker that has it. */
+  readonly worker: number;
 }
 
 export type KeyClaim =
   /** The request is the first one with this key, or whoever took it before has died before anything was kept. */
-  | { readonly type: "first" }
+  | { readonly type: "first"; readonly claimedKey: ClaimedKey }
   | ({ readonly type: "repeated" } & KeyedSubject)
   /** The key was used for another content. */
   | { readonly type: "other_content" };
@@ -37,11 +47,11 @@ export interface CreateKeyStore {
   /** Takes the key, or finds what it stands for. Counts a repetition. */
   claim(owner: Owner, key: CreateKey): Promise<KeyClaim>;
   /** Names what will be created under the key. Rejects if another server has taken the key meanwhile. */
-  name(owner: Owner, key: CreateKey, subjectId: string): Promise<void>;
-  /** The subject is kept, or it is over without being kept. */
-  settle(owner: Owner, key: CreateKey): Promise<void>;
+  name(claimedKey: ClaimedKey, subjectId: string): Promise<void>;
+  /** The subject is kept, or it is over without being kept. `answer`: null if it can be made anew of the subject. */
+  settle(claimedKey: ClaimedKey, answer: string | null): Promise<void>;
   /** Frees the key, because nothing was created. Does nothing once it is settled. */
-  release(owner: Owner, key: CreateKey): Promise<void>;
+  release(claimedKey: ClaimedKey): Promise<void>;
   /** The subject of a key; null if the key is free. Counts nothing. */
   find(owner: Owner, key: CreateKey): Promise<KeyedSubject | null>;
   /** Forgets some of the keys that were claimed before this time, in Unix seconds. Resolves to their number. */

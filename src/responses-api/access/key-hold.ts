@@ -1,6 +1,5 @@
 import type { Logger } from "@antiphon/base/logger.ts";
-import type { CreateKey, CreateKeyStore } from "@antiphon/domain/create-keys.ts";
-import type { Owner } from "@antiphon/domain/owner.ts";
+import type { ClaimedKey, CreateKeyStore } from "@antiphon/domain/create-keys.ts";
 
 /**
  * How long a run with a key goes on after its client has left, in milliseconds, so that the client can repeat its
@@ -8,25 +7,23 @@ import type { Owner } from "@antiphon/domain/owner.ts";
  */
 const LEFT_RUN_MS = 10_000;
 
-/** The right of this process to create the response of a key. */
+/** The right of this process to create what a key stands for. */
 export class KeyHold {
   readonly #store: CreateKeyStore;
-  readonly #owner: Owner;
-  readonly #key: CreateKey;
+  readonly #claimedKey: ClaimedKey;
   readonly #log: Logger;
   #hasBegun = false;
   #isOver = false;
 
-  constructor(store: CreateKeyStore, owner: Owner, key: CreateKey, log: Logger) {
+  constructor(store: CreateKeyStore, claimedKey: ClaimedKey, log: Logger) {
     this.#store = store;
-    this.#owner = owner;
-    this.#key = key;
+    this.#claimedKey = claimedKey;
     this.#log = log;
   }
 
   /** Says which response it is, before its model is asked. */
   async name(responseId: string): Promise<void> {
-    await this.#store.name(this.#owner, this.#key, responseId);
+    await this.#store.name(this.#claimedKey, responseId);
   }
 
   /** The response exists. */
@@ -39,6 +36,12 @@ export class KeyHold {
   end(): void {
     this.#isOver = true;
     if (this.#hasBegun) this.#settle();
+  }
+
+  /** What was created is kept, and repeated requests get this answer. */
+  async answer(text: string): Promise<void> {
+    [this.#hasBegun, this.#isOver] = [true, true];
+    await this.#store.settle(this.#claimedKey, text);
   }
 
   /** Runs `work`, and frees the key if it rejects before the response exists. */
@@ -54,7 +57,7 @@ export class KeyHold {
   /** Nothing was created: the next request with the key is the first one. Does nothing once the response exists. */
   async release(): Promise<void> {
     if (this.#hasBegun) return;
-    await this.#store.release(this.#owner, this.#key).catch((error: unknown) => this.#report(error));
+    await this.#store.release(this.#claimedKey).catch((error: unknown) => this.#report(error));
   }
 
   /**
@@ -62,7 +65,7 @@ export class KeyHold {
    * was repeated by then. A run that is not stored cannot be shown again, so it ends with its client.
    */
   signalFor(client: AbortSignal): AbortSignal {
-    if (!this.#key.isKept) return client;
+    if (!this.#claimedKey.key.isKept) return client;
     const controller = new AbortController();
     const leave = (): void => {
       const timer = setTimeout(() => void this.#endUnwanted(controller), LEFT_RUN_MS);
@@ -75,13 +78,14 @@ export class KeyHold {
 
   async #endUnwanted(controller: AbortController): Promise<void> {
     if (this.#isOver) return;
-    const subject = await this.#store.find(this.#owner, this.#key).catch(() => null);
+    const { owner, key } = this.#claimedKey;
+    const subject = await this.#store.find(owner, key).catch(() => null);
     if (subject === null || subject.repeats === 0) controller.abort();
   }
 
   /** If it fails, the key is free or names its response once this process has ended. */
   #settle(): void {
-    this.#store.settle(this.#owner, this.#key).catch((error: unknown) => this.#report(error));
+    this.#store.settle(this.#claimedKey, null).catch((error: unknown) => this.#report(error));
   }
 
   #report(error: unknown): void {

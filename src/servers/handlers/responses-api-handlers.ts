@@ -7,6 +7,7 @@ import type { AudioParts } from "@antiphon/speech/audio-api/ports.ts";
 import type { McpServing } from "../../mcp-server/mcp-serving.ts";
 import type { Caller } from "../../responses-api/access/caller.ts";
 import type { CreateContext } from "../../responses-api/create/begin-response.ts";
+import { type AnswerOnce, answersOnce } from "../../responses-api/create/once/answer-once.ts";
 import type { HistoryContext } from "../../responses-api/input/load-history.ts";
 import { cancelResponse } from "../../responses-api/operations/cancel-response.ts";
 import { compactResponse } from "../../responses-api/operations/compact-response.ts";
@@ -115,7 +116,7 @@ export function responsesApiHandlers({
   monitoring,
   organization,
 }: Omit<HandlerContexts, "audio" | "faces" | "mcp">): Omit<ResponsesApiHandlers<Caller>, (typeof NOT_YET)[number]> {
-  return {
+  const handlers = {
     ...creatingHandlers(creating, createKeys),
     ...storedResponseHandlers(creating.watching, ledger),
     ...conversationHandlers(creating.preparing.history),
@@ -131,6 +132,38 @@ export function responsesApiHandlers({
     ...operatorKeyHandlers(organization.keys),
     ...projectKeyHandlers(organization.keys),
     ...keyHandlers(organization.keys),
+  };
+  return { ...handlers, ...onceHandlers(handlers, answersOnce(createKeys)) };
+}
+
+/** Operations that make something, and answer in JSON without a secret. */
+type OnceOperation =
+  | "compactResponse"
+  | "createConversation"
+  | "createConversationItems"
+  | "createFile"
+  | "createVectorStore"
+  | "createVectorStoreFile"
+  | "createVectorStoreFileBatch"
+  | "createContainer"
+  | "createContainerFile"
+  | "createSkill"
+  | "createSkillVersion";
+
+/** The same operations, which answer a repeated request with a key once. */
+function onceHandlers(handlers: Pick<ResponsesApiHandlers<Caller>, OnceOperation>, once: AnswerOnce) {
+  return {
+    compactResponse: once("compactResponse", handlers.compactResponse),
+    createConversation: once("createConversation", handlers.createConversation),
+    createConversationItems: once("createConversationItems", handlers.createConversationItems),
+    createFile: once("createFile", handlers.createFile),
+    createVectorStore: once("createVectorStore", handlers.createVectorStore),
+    createVectorStoreFile: once("createVectorStoreFile", handlers.createVectorStoreFile),
+    createVectorStoreFileBatch: once("createVectorStoreFileBatch", handlers.createVectorStoreFileBatch),
+    createContainer: once("createContainer", handlers.createContainer),
+    createContainerFile: once("createContainerFile", handlers.createContainerFile),
+    createSkill: once("createSkill", handlers.createSkill),
+    createSkillVersion: once("createSkillVersion", handlers.createSkillVersion),
   };
 }
 

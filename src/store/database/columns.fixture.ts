@@ -225,5 +225,6 @@ export const COLUMNS: {
     worker: "integer?",
     repeats: "integer",
     created_at: "integer",
+    answer: "text?",
   },
 };

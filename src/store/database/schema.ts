@@ -242,6 +242,8 @@ export interface CreateKeysTable {
   readonly worker: number | null;
   readonly repeats: number;
   readonly created_at: number;
+  /** The answer, as its interface wrote it; null if it can be made anew of the subject, or is not there yet. */
+  readonly answer: Generated<string | null>;
 }
 
 /** The processes that serve this database and renew their leases. */

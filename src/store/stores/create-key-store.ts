@@ -1,4 +1,5 @@
 import {
+  type ClaimedKey,
   type CreateKey,
   type CreateKeyStore,
   KEY_LIFE_SECONDS,
@@ -30,7 +31,8 @@ export class StoredCreateKeys implements CreateKeyStore {
     const createdAt = secondsNow();
     const worker = await this.#calls.workerNumber();
     for (;;) {
-      if (await this.#add(owner, key, { worker, createdAt })) return { type: "first" };
+      if (await this.#add(owner, key, { worker, createdAt }))
+        return { type: "first", claimedKey: { owner, key, worker } };
       const row = await this.#findRow(owner, key);
       if (row === undefined) continue; // Released meanwhile.
       if (row.created_at <= createdAt - KEY_LIFE_SECONDS || (await this.#isFree(row))) {
@@ -45,8 +47,7 @@ export class StoredCreateKeys implements CreateKeyStore {
     }
   }
 
-  async name(owner: Owner, key: CreateKey, subjectId: string): Promise<void> {
-    const worker = await this.#calls.workerNumber();
+  async name({ owner, key, worker }: ClaimedKey, subjectId: string): Promise<void> {
     const { numUpdatedRows } = await this.#ofKey(owner, key)
       .set({ subject_id: subjectId })
       .where("worker", "=", worker)
@@ -54,13 +55,12 @@ export class StoredCreateKeys implements CreateKeyStore {
     if (numUpdatedRows !== 1n) throw new RunLost("another server has taken the key of the request");
   }
 
-  async settle(owner: Owner, key: CreateKey): Promise<void> {
-    const worker = await this.#calls.workerNumber();
-    await this.#ofKey(owner, key).set({ worker: null }).where("worker", "=", worker).execute();
+  async settle({ owner, key, worker }: ClaimedKey, answer: string | null): Promise<void> {
+    await this.#ofKey(owner, key).set({ worker: null, answer }).where("worker", "=", worker).execute();
   }
 
-  async release(owner: Owner, key: CreateKey): Promise<void> {
-    await this.#remove(owner, key, await this.#calls.workerNumber());
+  async release({ owner, key, worker }: ClaimedKey): Promise<void> {
+    await this.#remove(owner, key, worker);
   }
 
   async find(owner: Owner, key: CreateKey): Promise<KeyedSubject | null> {
@@ -135,6 +135,6 @@ function keyColumns({ organization, project }: Owner, { operation, key }: Create
 
 type KeyRow = Selectable<CreateKeysTable>;
 
-function subjectOf({ subject_id: subjectId, is_kept: isKept, worker, repeats }: KeyRow): KeyedSubject {
-  return { subjectId, isKept: isKept === 1, isOver: worker === null, repeats };
+function subjectOf({ subject_id: subjectId, is_kept: isKept, worker, repeats, answer }: KeyRow): KeyedSubject {
+  return { subjectId, isKept: isKept === 1, isOver: worker === null, repeats, answer };
 }

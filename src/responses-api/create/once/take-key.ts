@@ -28,7 +28,7 @@ export async function takeKey(context: KeyContext, key: CreateKey, caller: Calle
   const { principal, signal, log } = caller;
   const { owner } = principal;
   const claim = await createKeys.claim(owner, key);
-  if (claim.type === "first") return { type: "first", hold: new KeyHold(createKeys, owner, key, log) };
+  if (claim.type === "first") return { type: "first", hold: new KeyHold(createKeys, claim.claimedKey, log) };
   if (claim.type === "other_content") throw idempotencyKeyReused();
   for (let subject = claim as Omit<typeof claim, "type">; ; ) {
     const { subjectId, isKept, isOver } = subject;

@@ -17,6 +17,7 @@ import { usageInPostgres } from "./migrations/0008-usage.ts";
 import { createKeysInPostgres } from "./migrations/0009-create-keys.ts";
 import { skillsInPostgres } from "./migrations/0010-skills.ts";
 import { webhooksInPostgres } from "./migrations/0011-webhooks.ts";
+import { createAnswersInPostgres } from "./migrations/0012-create-answers.ts";
 import { redoLogsInPostgres } from "./migrations/0014-redo-logs.ts";
 import { postgresDialect } from "./postgres-dialect.ts";
 import { UnfitTables } from "./unfit-tables.ts";
@@ -39,6 +40,7 @@ export const POSTGRES_MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0009-create-keys": createKeysInPostgres,
   "0010-skills": skillsInPostgres,
   "0011-webhooks": webhooksInPostgres,
+  "0012-create-answers": createAnswersInPostgres,
   "0014-redo-logs": redoLogsInPostgres,
 };
 

@@ -28,6 +28,7 @@ import { usage } from "./migrations/0022-usage.ts";
 import { createKeys } from "./migrations/0023-create-keys.ts";
 import { skills } from "./migrations/0024-skills.ts";
 import { webhooks } from "./migrations/0025-webhooks.ts";
+import { createAnswers } from "./migrations/0026-create-answers.ts";
 import { redoLogs } from "./migrations/0028-redo-logs.ts";
 
 /** All migrations by name. They run in the order of their names and are never edited once released. */
@@ -57,6 +58,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0023-create-keys": createKeys,
   "0024-skills": skills,
   "0025-webhooks": webhooks,
+  "0026-create-answers": createAnswers,
   "0028-redo-logs": redoLogs,
 };
 
