@@ -264,7 +264,7 @@ export interface CreateContainerCall {
 }
 export type CreateContainerReply =
   | BodyReply<200, Schema.Container>
-  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 422 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface DeleteContainerCall {
@@ -308,7 +308,7 @@ export interface CreateContainerFileCall {
 }
 export type CreateContainerFileReply =
   | BodyReply<200, Schema.ContainerFile>
-  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 422 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface DeleteContainerFileCall {
@@ -352,7 +352,7 @@ export interface CreateConversationCall {
 }
 export type CreateConversationReply =
   | BodyReply<200, Schema.Conversation>
-  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 422 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface DeleteConversationCall {
@@ -407,7 +407,7 @@ export interface CreateConversationItemsCall {
 }
 export type CreateConversationItemsReply =
   | BodyReply<200, Schema.ItemList>
-  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 422 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface DeleteConversationItemCall {
@@ -462,7 +462,7 @@ export interface CreateFileCall {
 }
 export type CreateFileReply =
   | BodyReply<200, Schema.FileObject>
-  | BodyReply<400 | 401 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 408 | 413 | 415 | 422 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface DeleteFileCall {
@@ -826,7 +826,7 @@ export interface CompactResponseCall {
 }
 export type CompactResponseReply =
   | BodyReply<200, Schema.CompactedResponse>
-  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 502 | 503 | 504 | 507, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 422 | 429 | 500 | 502 | 503 | 504 | 507, Schema.ErrorBody>
   ;
 
 export interface CountInputTokensCall {
@@ -971,7 +971,7 @@ export interface CreateSkillCall {
 }
 export type CreateSkillReply =
   | BodyReply<200, Schema.Skill>
-  | BodyReply<400 | 401 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 408 | 413 | 415 | 422 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface DeleteSkillCall {
@@ -1037,7 +1037,7 @@ export interface CreateSkillVersionCall {
 }
 export type CreateSkillVersionReply =
   | BodyReply<200, Schema.SkillVersion>
-  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 422 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface DeleteSkillVersionCall {
@@ -1092,7 +1092,7 @@ export interface CreateVectorStoreCall {
 }
 export type CreateVectorStoreReply =
   | BodyReply<200, Schema.VectorStore>
-  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 422 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface DeleteVectorStoreCall {
@@ -1136,7 +1136,7 @@ export interface CreateVectorStoreFileBatchCall {
 }
 export type CreateVectorStoreFileBatchReply =
   | BodyReply<200, Schema.VectorStoreFileBatch>
-  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 422 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface GetVectorStoreFileBatchCall {
@@ -1191,7 +1191,7 @@ export interface CreateVectorStoreFileCall {
 }
 export type CreateVectorStoreFileReply =
   | BodyReply<200, Schema.VectorStoreFile>
-  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 422 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface DeleteVectorStoreFileCall {
@@ -1441,7 +1441,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: true,
     bodySchema: "CreateContainerRequest",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "422": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "Container",
     eventSchema: null,
     lineSchema: null,
@@ -1509,7 +1509,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["multipart/form-data", "application/json"],
     bodyRequired: true,
     bodySchema: "ContainerFileUpload",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "422": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "ContainerFile",
     eventSchema: null,
     lineSchema: null,
@@ -1577,7 +1577,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: false,
     bodySchema: "CreateConversationRequest",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "422": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "Conversation",
     eventSchema: null,
     lineSchema: null,
@@ -1662,7 +1662,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: true,
     bodySchema: "CreateConversationItemsRequest",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "422": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "ItemList",
     eventSchema: null,
     lineSchema: null,
@@ -1747,7 +1747,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["multipart/form-data"],
     bodyRequired: true,
     bodySchema: "FileUpload",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "422": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "FileObject",
     eventSchema: null,
     lineSchema: null,
@@ -2308,7 +2308,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: true,
     bodySchema: "CompactRequest",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "502": ["application/json"], "503": ["application/json"], "504": ["application/json"], "507": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "422": ["application/json"], "429": ["application/json"], "500": ["application/json"], "502": ["application/json"], "503": ["application/json"], "504": ["application/json"], "507": ["application/json"] },
     replySchema: "CompactedResponse",
     eventSchema: null,
     lineSchema: null,
@@ -2530,7 +2530,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["multipart/form-data"],
     bodyRequired: true,
     bodySchema: "SkillUpload",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "422": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "Skill",
     eventSchema: null,
     lineSchema: null,
@@ -2632,7 +2632,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["multipart/form-data"],
     bodyRequired: true,
     bodySchema: "SkillVersionUpload",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "422": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "SkillVersion",
     eventSchema: null,
     lineSchema: null,
@@ -2717,7 +2717,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: false,
     bodySchema: "CreateVectorStoreRequest",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "422": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "VectorStore",
     eventSchema: null,
     lineSchema: null,
@@ -2785,7 +2785,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: true,
     bodySchema: "CreateVectorStoreFileBatchRequest",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "422": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "VectorStoreFileBatch",
     eventSchema: null,
     lineSchema: null,
@@ -2870,7 +2870,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: true,
     bodySchema: "CreateVectorStoreFileRequest",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "422": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "VectorStoreFile",
     eventSchema: null,
     lineSchema: null,

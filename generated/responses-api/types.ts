@@ -7803,6 +7803,20 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
+        /** @description The Idempotency-Key was used for another path or body. Codes: idempotency_key_reused. */
+        KeyReused: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                "openai-processing-ms": components["headers"]["ProcessingMs"];
+                "openai-version": components["headers"]["Version"];
+                "openai-organization": components["headers"]["Organization"];
+                "openai-project": components["headers"]["Project"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
         /** @description The webhook endpoint does not exist. Codes: invalid_request_error. */
         NoWebhookEndpoint: {
             headers: {
@@ -7994,7 +8008,9 @@ export interface components {
         ClientRequestId: string;
         /** @description A name for the intention behind the request: visible ASCII characters, unique for the project. A repeated request with the same body waits for the one response, or is shown its events from the first one on; with `background` it gets the present snapshot. A request that was refused does not count. A response with a key is not stopped when its client leaves, but 10 s later, unless its request is repeated by then. */
         CreateKey: string;
-        /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+        /** @description A name for the intention behind the request: visible ASCII characters, unique for the project and the operation. A repeated request waits for the first one and gets its answer, which is kept for 24 hours, also if what was made is deleted before. A request that was refused does not count. */
+        OnceKey: string;
+        /** @description Accepted and ignored, as by the reference. */
         IdempotencyKey: string;
         /** @description Begins with resp_. */
         ResponseId: string;
@@ -8737,6 +8753,7 @@ export type ResponseNoVectorStoreBatch = components['responses']['NoVectorStoreB
 export type ResponseNoContainer = components['responses']['NoContainer'];
 export type ResponseNoSkill = components['responses']['NoSkill'];
 export type ResponseNoSkillVersion = components['responses']['NoSkillVersion'];
+export type ResponseKeyReused = components['responses']['KeyReused'];
 export type ResponseNoWebhookEndpoint = components['responses']['NoWebhookEndpoint'];
 export type ResponseNoWebhookDelivery = components['responses']['NoWebhookDelivery'];
 export type ResponseNoContainerFile = components['responses']['NoContainerFile'];
@@ -8756,6 +8773,7 @@ export type ParameterOpenAiProject = components['parameters']['OpenAIProject'];
 export type ParameterOpenAiBeta = components['parameters']['OpenAIBeta'];
 export type ParameterClientRequestId = components['parameters']['ClientRequestId'];
 export type ParameterCreateKey = components['parameters']['CreateKey'];
+export type ParameterOnceKey = components['parameters']['OnceKey'];
 export type ParameterIdempotencyKey = components['parameters']['IdempotencyKey'];
 export type ParameterResponseId = components['parameters']['ResponseId'];
 export type ParameterConversationId = components['parameters']['ConversationId'];
@@ -9173,7 +9191,7 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                /** @description Accepted and ignored, as by the reference. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -9262,8 +9280,8 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name for the intention behind the request: visible ASCII characters, unique for the project and the operation. A repeated request waits for the first one and gets its answer, which is kept for 24 hours, also if what was made is deleted before. A request that was refused does not count. */
+                "Idempotency-Key"?: components["parameters"]["OnceKey"];
             };
             path?: never;
             cookie?: never;
@@ -9341,6 +9359,7 @@ export interface operations {
             408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             502: components["responses"]["ModelServerFailed"];
@@ -9512,7 +9531,7 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                /** @description Accepted and ignored, as by the reference. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -10043,8 +10062,8 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name for the intention behind the request: visible ASCII characters, unique for the project and the operation. A repeated request waits for the first one and gets its answer, which is kept for 24 hours, also if what was made is deleted before. A request that was refused does not count. */
+                "Idempotency-Key"?: components["parameters"]["OnceKey"];
             };
             path?: never;
             cookie?: never;
@@ -10115,6 +10134,7 @@ export interface operations {
             408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];
@@ -10197,7 +10217,7 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                /** @description Accepted and ignored, as by the reference. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -10446,8 +10466,8 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name for the intention behind the request: visible ASCII characters, unique for the project and the operation. A repeated request waits for the first one and gets its answer, which is kept for 24 hours, also if what was made is deleted before. A request that was refused does not count. */
+                "Idempotency-Key"?: components["parameters"]["OnceKey"];
             };
             path: {
                 /** @description Begins with conv_. */
@@ -10518,6 +10538,7 @@ export interface operations {
             408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];
@@ -10877,7 +10898,7 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                /** @description Accepted and ignored, as by the reference. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -10972,7 +10993,7 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                /** @description Accepted and ignored, as by the reference. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -11136,8 +11157,8 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name for the intention behind the request: visible ASCII characters, unique for the project and the operation. A repeated request waits for the first one and gets its answer, which is kept for 24 hours, also if what was made is deleted before. A request that was refused does not count. */
+                "Idempotency-Key"?: components["parameters"]["OnceKey"];
             };
             path?: never;
             cookie?: never;
@@ -11180,6 +11201,7 @@ export interface operations {
             408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];
@@ -11448,8 +11470,8 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name for the intention behind the request: visible ASCII characters, unique for the project and the operation. A repeated request waits for the first one and gets its answer, which is kept for 24 hours, also if what was made is deleted before. A request that was refused does not count. */
+                "Idempotency-Key"?: components["parameters"]["OnceKey"];
             };
             path?: never;
             cookie?: never;
@@ -11514,6 +11536,7 @@ export interface operations {
             408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];
@@ -11583,7 +11606,7 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                /** @description Accepted and ignored, as by the reference. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11777,8 +11800,8 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name for the intention behind the request: visible ASCII characters, unique for the project and the operation. A repeated request waits for the first one and gets its answer, which is kept for 24 hours, also if what was made is deleted before. A request that was refused does not count. */
+                "Idempotency-Key"?: components["parameters"]["OnceKey"];
             };
             path: {
                 /** @description Begins with vs_. */
@@ -11833,6 +11856,7 @@ export interface operations {
             408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];
@@ -11905,7 +11929,7 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                /** @description Accepted and ignored, as by the reference. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -12083,8 +12107,8 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name for the intention behind the request: visible ASCII characters, unique for the project and the operation. A repeated request waits for the first one and gets its answer, which is kept for 24 hours, also if what was made is deleted before. A request that was refused does not count. */
+                "Idempotency-Key"?: components["parameters"]["OnceKey"];
             };
             path: {
                 /** @description Begins with vs_. */
@@ -12138,6 +12162,7 @@ export interface operations {
             408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];
@@ -12210,7 +12235,7 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                /** @description Accepted and ignored, as by the reference. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -12335,7 +12360,7 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                /** @description Accepted and ignored, as by the reference. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -12476,8 +12501,8 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name for the intention behind the request: visible ASCII characters, unique for the project and the operation. A repeated request waits for the first one and gets its answer, which is kept for 24 hours, also if what was made is deleted before. A request that was refused does not count. */
+                "Idempotency-Key"?: components["parameters"]["OnceKey"];
             };
             path?: never;
             cookie?: never;
@@ -12539,6 +12564,7 @@ export interface operations {
             408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];
@@ -12723,8 +12749,8 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name for the intention behind the request: visible ASCII characters, unique for the project and the operation. A repeated request waits for the first one and gets its answer, which is kept for 24 hours, also if what was made is deleted before. A request that was refused does not count. */
+                "Idempotency-Key"?: components["parameters"]["OnceKey"];
             };
             path: {
                 /** @description Begins with cntr_. */
@@ -12790,6 +12816,7 @@ export interface operations {
             408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];
@@ -13062,8 +13089,8 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name for the intention behind the request: visible ASCII characters, unique for the project and the operation. A repeated request waits for the first one and gets its answer, which is kept for 24 hours, also if what was made is deleted before. A request that was refused does not count. */
+                "Idempotency-Key"?: components["parameters"]["OnceKey"];
             };
             path?: never;
             cookie?: never;
@@ -13106,6 +13133,7 @@ export interface operations {
             408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];
@@ -13175,7 +13203,7 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                /** @description Accepted and ignored, as by the reference. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -13412,8 +13440,8 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name for the intention behind the request: visible ASCII characters, unique for the project and the operation. A repeated request waits for the first one and gets its answer, which is kept for 24 hours, also if what was made is deleted before. A request that was refused does not count. */
+                "Idempotency-Key"?: components["parameters"]["OnceKey"];
             };
             path: {
                 /** @description Begins with skill_. */
@@ -13460,6 +13488,7 @@ export interface operations {
             408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];
@@ -13704,7 +13733,7 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                /** @description Accepted and ignored, as by the reference. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -13827,7 +13856,7 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                /** @description Accepted and ignored, as by the reference. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -13950,7 +13979,7 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                /** @description Accepted and ignored, as by the reference. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -14025,7 +14054,7 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                /** @description Accepted and ignored, as by the reference. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -15184,7 +15213,7 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                /** @description Accepted and ignored, as by the reference. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -15634,7 +15663,7 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                /** @description Accepted and ignored, as by the reference. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -15773,7 +15802,7 @@ export interface operations {
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
                 /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
+                /** @description Accepted and ignored, as by the reference. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
