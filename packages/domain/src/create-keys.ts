@@ -54,6 +54,12 @@ export interface CreateKeyStore {
   release(claimedKey: ClaimedKey): Promise<void>;
   /** The subject of a key; null if the key is free. Counts nothing. */
   find(owner: Owner, key: CreateKey): Promise<KeyedSubject | null>;
+  /** Notes that the reply with this response did not reach its client. `fingerprint`: of the request and its sender. */
+  noteLost(owner: Owner, fingerprint: string, responseId: string): Promise<void>;
+  /** The oldest response whose reply was lost since then, in Unix seconds. Each is found once. */
+  takeLost(owner: Owner, fingerprint: string, since: number): Promise<string | null>;
+  /** Whether it was found. */
+  isTaken(owner: Owner, fingerprint: string, responseId: string): Promise<boolean>;
   /** Forgets some of the keys that were claimed before this time, in Unix seconds. Resolves to their number. */
   deleteOld(before: number): Promise<number>;
 }

@@ -5,7 +5,7 @@ import type { FaceOrigin } from "@antiphon/domain/faces.ts";
 import type { ModelExtras } from "@antiphon/domain/models/model-request.ts";
 import type { KnownExchange } from "@antiphon/domain/tool-ledger.ts";
 import type { Principal } from "./authenticate.ts";
-import type { KeyHold } from "./key-hold.ts";
+import type { RunHold } from "./key-hold.ts";
 
 /** The sender of one request, over HTTP or WebSocket. */
 export interface Caller {
@@ -24,8 +24,8 @@ export interface Caller {
   readonly extras?: ModelExtras | null;
   /** The face of the API that the request came by, if not the Responses API. */
   readonly face?: FaceOrigin | null;
-  /** The key under which the response is created. None if absent. */
-  readonly keyHold?: KeyHold;
+  /** What a repeated request finds the response by. None if absent. */
+  readonly runHold?: RunHold;
   /** Earlier turns that only the caller's connection remembers. None if absent. */
   readonly earlierTurns?: RememberedTurns;
 }

@@ -5,10 +5,24 @@ import type { ClaimedKey, CreateKeyStore } from "@antiphon/domain/create-keys.ts
  * How long a run with a key goes on after its client has left, in milliseconds, so that the client can repeat its
  * request. The official SDKs wait at most 8 s between two attempts. A client that leaves for good wastes this time.
  */
-const LEFT_RUN_MS = 10_000;
+export const LEFT_RUN_MS = 10_000;
+
+/** What is told of a run that a repeated request may find. */
+export interface RunHold {
+  /** Says which response it is, before its model is asked. */
+  name(responseId: string): Promise<void>;
+  /** The response exists. */
+  begin(): void;
+  /** A tool is about to change something. */
+  act(): void;
+  /** This process is done with the run. */
+  end(): void;
+  /** Nothing was created. */
+  release(): Promise<void>;
+}
 
 /** The right of this process to create what a key stands for. */
-export class KeyHold {
+export class KeyHold implements RunHold {
   readonly #store: CreateKeyStore;
   readonly #claimedKey: ClaimedKey;
   readonly #log: Logger;
@@ -31,6 +45,9 @@ export class KeyHold {
     this.#hasBegun = true;
     if (this.#isOver) this.#settle();
   }
+
+  /** A run with a key is kept for its client anyway. */
+  act(): void {}
 
   /** This process is done with the run. A run that was refused has not begun. */
   end(): void {

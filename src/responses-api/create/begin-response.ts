@@ -24,7 +24,7 @@ import type { RecordedEvent } from "../../runs/recorded-event.ts";
 import { Admission } from "../access/admission.ts";
 import type { Caller } from "../access/caller.ts";
 import type { KeyBudgets } from "../access/key-budgets.ts";
-import type { KeyHold } from "../access/key-hold.ts";
+import type { RunHold } from "../access/key-hold.ts";
 import type { ModelUser, UsageMeter } from "../access/usage-meter.ts";
 import { modelRefused } from "../errors/model-errors.ts";
 import { shuttingDown, tooManyRuns } from "../errors/server-errors.ts";
@@ -108,7 +108,7 @@ export async function beginResponse(
   const { response, inputItems, owner } = admittedRequest.order.openedRun;
   const watch = { owner, responseId: response.id, signal: caller.signal };
   const events = await beginHeld(admittedRequest, () => startRun(context.watching, order, watch));
-  caller.keyHold?.begin();
+  caller.runHold?.begin();
   const { exchanges, plan } = admittedRequest.order;
   const { inputTokensEstimate } = plan;
   const notes = notesOf(admittedRequest);
@@ -141,7 +141,7 @@ export async function answerResponse(
   const { outcome: ended } = await beginHeld(admittedRequest, () =>
     context.watching.runs.startPlain(order, caller.signal),
   );
-  caller.keyHold?.begin();
+  caller.runHold?.begin();
   const outcome = await admittedRequest.lock.during(() => storedOutcome(ended));
   const notes = notesOf(admittedRequest);
   const headers = { ...admission.headers, ...modelServerHeader(order.answering.by) };
@@ -173,7 +173,7 @@ async function admit(context: CreateContext, request: CreateResponseRequest, cal
   if (request.store !== false) await context.quota.requireRoom(principal.owner);
   const admission = await Admission.open(context.limiter, principal);
   const { task, openedRun, lock } = await prepareRun(context.preparing, caller, request, createdAt);
-  await lock.during(async () => caller.keyHold?.name(openedRun.response.id));
+  await lock.during(async () => caller.runHold?.name(openedRun.response.id));
   const need = { input: task.inputTokensEstimate, outputMax: openedRun.response.max_output_tokens };
   await lock.during(() => admission.reserve(need));
   const watchedOrder = orderOf(context.ordering, task, openedRun, caller);
@@ -184,7 +184,7 @@ async function admit(context: CreateContext, request: CreateResponseRequest, cal
     exchanges: watchedOrder.exchanges,
     answering: watchedOrder.answering,
     onEnd: settleAtEnd(admission),
-    onOver: releaseAtEnd(lock.approvals, caller.keyHold ?? null),
+    onOver: releaseAtEnd(lock.approvals, caller.runHold ?? null),
   };
   return { order, lock, admission };
 }
@@ -228,10 +228,10 @@ function meterUse(meter: UsageMeter, user: ModelUser): NonNullable<RunOrder["onU
 }
 
 /** Not inlined, for the same reason. */
-function releaseAtEnd(approvals: ApprovalLock, keyHold: KeyHold | null): NonNullable<RunOrder["onOver"]> {
+function releaseAtEnd(approvals: ApprovalLock, runHold: RunHold | null): NonNullable<RunOrder["onOver"]> {
   return () => {
     approvals.release();
-    keyHold?.end();
+    runHold?.end();
   };
 }
 
@@ -246,7 +246,7 @@ async function startRun(watching: WatchContext, order: RunOrder, watch: Watched)
 }
 
 /** The known parts of a run's caller. For a recovered run, only the log. */
-type RunCaller = Pick<Caller, "log"> & Partial<Pick<Caller, "requestId" | "trace">>;
+type RunCaller = Pick<Caller, "log"> & Partial<Pick<Caller, "requestId" | "trace" | "runHold">>;
 
 /** A caller, or a run that was suspended. */
 type OrderingCaller = RunCaller & { readonly attempts?: TurnAttempts | null };
@@ -280,7 +280,7 @@ export function orderOf(
         isStored,
         isBackground: openedRun.response.background === true,
         dropsOldest: openedRun.response.truncation === "auto",
-        storeNow,
+        storeNow: tellingStore(storeNow, caller.runHold ?? null),
         past: {
           shown: shownAnswer,
           attempts: caller.attempts ?? null,
@@ -300,6 +300,15 @@ export function orderOf(
     exchanges,
     ask: askFrom(null),
     resume: (shownAnswer) => (canResume(task, shownAnswer) ? askFrom(shownAnswer) : null),
+  };
+}
+
+/** Tells that something is about to change, and stores the run first. */
+function tellingStore(storeNow: () => Promise<void>, runHold: RunHold | null): () => Promise<void> {
+  if (runHold === null) return storeNow;
+  return () => {
+    runHold.act();
+    return storeNow();
   };
 }
 

@@ -5,6 +5,7 @@ import type { CreateKeyStore } from "@antiphon/domain/create-keys.ts";
 import type { Caller } from "../access/caller.ts";
 import { answerResponse, type BegunResponse, beginResponse, type CreateContext } from "../create/begin-response.ts";
 import { createKeyOf } from "../create/once/create-key.ts";
+import { takeRetry } from "../create/once/lost-replies.ts";
 import { takeKey } from "../create/once/take-key.ts";
 import { audioNotDeliverable } from "../errors/parameter-errors.ts";
 import { responseGone } from "../errors/state-errors.ts";
@@ -31,20 +32,36 @@ export function createResponse(
   createKeys: CreateKeyStore,
 ): ResponsesApiHandlers<Caller>["createResponse"] {
   const make = createdReply(context);
+  const makeRetriably = retriedReply(context, createKeys, make);
   return async (request, caller) => {
     try {
       const key = await createKeyOf(request.headers["idempotency-key"], request.body);
-      if (key === null) return await make(request, caller);
+      if (key === null) return await makeRetriably(request, caller);
       const turn = await takeKey({ createKeys, store: context.watching.store }, key, caller);
       if (turn.type === "repeated") return await repeatedReply(context, request.body, caller, turn.responseId);
       const { hold } = turn;
       return await hold.during(() =>
-        make(request, { ...caller, signal: hold.signalFor(caller.signal), keyHold: hold }),
+        make(request, { ...caller, signal: hold.signalFor(caller.signal), runHold: hold }),
       );
     } catch (error) {
       context.refusalLog.note(caller.principal, request.body, error);
       throw error;
     }
+  };
+}
+
+/** Without a key: a retry of an official SDK is shown the response of the request whose reply was lost. */
+function retriedReply(
+  context: CreateContext,
+  createKeys: CreateKeyStore,
+  make: ResponsesApiHandlers<Caller>["createResponse"],
+): ResponsesApiHandlers<Caller>["createResponse"] {
+  return async (request, caller) => {
+    const { lostId, hold } = await takeRetry(createKeys, request.body, caller);
+    const isThere =
+      lostId !== null && (await context.watching.store.findResponse(caller.principal.owner, lostId)) !== null;
+    if (isThere) return await repeatedReply(context, request.body, caller, lostId);
+    return await make(request, hold === null ? caller : { ...caller, signal: hold.signal, runHold: hold });
   };
 }
 
@@ -111,7 +128,7 @@ async function streamReply(
   if (run === null) {
     beginning.catch((error: unknown) => {
       context.refusalLog.note(caller.principal, request, error);
-      void caller.keyHold?.release();
+      void caller.runHold?.release();
     });
     return { status: 200, events: eventsOnceBegun(beginning, request) };
   }

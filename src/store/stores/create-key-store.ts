@@ -9,11 +9,14 @@ import {
 import type { Owner } from "@antiphon/domain/owner.ts";
 import { type Kysely, type Selectable, sql } from "kysely";
 import { RunLost } from "../../runs/ports/store-faults.ts";
+import { SKIP_LOCKED } from "../database/dialectal.ts";
 import type { CreateKeysTable, Database } from "../database/schema.ts";
 import type { DatabaseCalls } from "../owner/database-calls.ts";
 import { findLivingWorkers } from "./living-workers.ts";
 import { secondsNow } from "./vector-stores/store-statements.ts";
 
+/** The operation of rows for lost replies. */
+const LOST_REPLY = "lostReply";
 /** About as many keys are forgotten by one statement. */
 const FORGOTTEN_MAX = 1_000;
 
@@ -68,6 +71,40 @@ export class StoredCreateKeys implements CreateKeyStore {
     return row === undefined || (await this.#isFree(row)) ? null : subjectOf(row);
   }
 
+  async noteLost(owner: Owner, fingerprint: string, responseId: string): Promise<void> {
+    await this.#db
+      .insertInto("create_keys")
+      .values({
+        ...keyColumns(owner, lostKey(fingerprint, responseId)),
+        fingerprint,
+        subject_id: responseId,
+        is_kept: 1,
+        worker: null,
+        repeats: 0,
+        created_at: secondsNow(),
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+
+  async takeLost({ organization, project }: Owner, fingerprint: string, since: number): Promise<string | null> {
+    const owned = sql`organization = ${organization} and project = ${project} and operation = ${LOST_REPLY}`;
+    // The character after the colon ends what begins with the fingerprint.
+    const { rows } = await sql<{ readonly subject_id: string }>`
+      update create_keys set repeats = 1
+      where ${owned} and repeats = 0 and key = (select key from create_keys
+        where ${owned} and key > ${`${fingerprint}:`} and key < ${`${fingerprint};`} and repeats = 0
+          and created_at >= ${since}
+        order by created_at, key limit 1 ${SKIP_LOCKED})
+      returning subject_id`.execute(this.#db);
+    return rows[0]?.subject_id ?? null;
+  }
+
+  async isTaken(owner: Owner, fingerprint: string, responseId: string): Promise<boolean> {
+    const row = await this.#findRow(owner, lostKey(fingerprint, responseId));
+    return row !== undefined && row.repeats > 0;
+  }
+
   async deleteOld(before: number): Promise<number> {
     const { rows } = await sql<{ readonly last: number | null }>`
       select max(created_at) as last from (select created_at from create_keys
@@ -96,7 +133,7 @@ export class StoredCreateKeys implements CreateKeyStore {
     return numInsertedOrUpdatedRows === 1n;
   }
 
-  async #findRow(owner: Owner, key: CreateKey): Promise<KeyRow | undefined> {
+  async #findRow(owner: Owner, key: Pick<CreateKey, "operation" | "key">): Promise<KeyRow | undefined> {
     return await this.#db
       .selectFrom("create_keys")
       .selectAll()
@@ -129,7 +166,11 @@ export class StoredCreateKeys implements CreateKeyStore {
   }
 }
 
-function keyColumns({ organization, project }: Owner, { operation, key }: CreateKey) {
+function lostKey(fingerprint: string, responseId: string): Pick<CreateKey, "operation" | "key"> {
+  return { operation: LOST_REPLY, key: `${fingerprint}:${responseId}` };
+}
+
+function keyColumns({ organization, project }: Owner, { operation, key }: Pick<CreateKey, "operation" | "key">) {
   return { organization, project, operation, key };
 }
 
