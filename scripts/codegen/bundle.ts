@@ -24,9 +24,9 @@ export function bundle(specFile: string): Bundle {
   return { document: localRefs(readYaml(specFile), specFile, found), found };
 }
 
-/** Returns the schemas that one document uses. */
-export function reachedSchemas({ found }: Bundle): Schemas {
-  return inFileOrder(found);
+/** Returns the schemas that these documents use. */
+export function reachedSchemas(...bundles: readonly Bundle[]): Schemas {
+  return inFileOrder(new Map(bundles.flatMap(({ found }) => [...found])));
 }
 
 /** Returns all schemas of every file that an interface's documents refer to, including unions that only code uses. */
@@ -114,6 +114,7 @@ const SCHEMA_FILES = [
   "chat.yaml",
   "messages.yaml",
   "stt.yaml",
+  "realtime.yaml",
 ];
 
 const schemaFiles = new Map<string, JsonObject>();

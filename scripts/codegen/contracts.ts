@@ -54,7 +54,7 @@ export const contracts: readonly Contract[] = [
     folder: "audio",
     name: "Audio",
     openapi: "specs/audio/openapi.yaml",
-    streams: [],
+    streams: [{ spec: "specs/audio/realtime.yaml", output: "realtime-events.ts" }],
     fieldNames: null,
     usesSchemasOfOthers: true,
   },
