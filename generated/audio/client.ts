@@ -36,6 +36,16 @@ export class AudioClient {
   listAudioVoices(options?: RequestOptions): Promise<Schema.AudioVoiceList> {
     return this.#send({ operationId: "listAudioVoices", method: "GET", path: "/v1/audio/voices", query: {}, accept: "json" }, options);
   }
+
+  /** `POST /v1/realtime/client_secrets` Make a key for live transcription */
+  createRealtimeClientSecret(body: Schema.RealtimeClientSecretRequest, options?: RequestOptions): Promise<Schema.RealtimeClientSecret> {
+    return this.#send({ operationId: "createRealtimeClientSecret", method: "POST", path: "/v1/realtime/client_secrets", query: {}, bodyKind: "json", body, accept: "json" }, options);
+  }
+
+  /** `POST /v1/realtime/transcription_sessions` Make a key for live transcription, in the older form */
+  createRealtimeTranscriptionSession(body: Schema.RealtimeOlderSessionRequest, options?: RequestOptions): Promise<Schema.RealtimeOlderSession> {
+    return this.#send({ operationId: "createRealtimeTranscriptionSession", method: "POST", path: "/v1/realtime/transcription_sessions", query: {}, bodyKind: "json", body, accept: "json" }, options);
+  }
 }
 
 /** Sends a request and reads its reply as `accept` says. Rejects with an error if the server refuses or fails. */

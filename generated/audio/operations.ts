@@ -12,6 +12,10 @@ export interface AudioHandlers<Context> {
   createTranslation(request: CreateTranslationCall, context: Context): Promise<CreateTranslationReply>;
   /** `GET /v1/audio/voices` List the voices */
   listAudioVoices(request: ListAudioVoicesCall, context: Context): Promise<ListAudioVoicesReply>;
+  /** `POST /v1/realtime/client_secrets` Make a key for live transcription */
+  createRealtimeClientSecret(request: CreateRealtimeClientSecretCall, context: Context): Promise<CreateRealtimeClientSecretReply>;
+  /** `POST /v1/realtime/transcription_sessions` Make a key for live transcription, in the older form */
+  createRealtimeTranscriptionSession(request: CreateRealtimeTranscriptionSessionCall, context: Context): Promise<CreateRealtimeTranscriptionSessionReply>;
 }
 
 export interface ListAudioModelsCall {
@@ -71,6 +75,28 @@ export interface ListAudioVoicesCall {
 export type ListAudioVoicesReply =
   | BodyReply<200, Schema.AudioVoiceList>
   | BodyReply<400 | 401 | 403 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface CreateRealtimeClientSecretCall {
+  readonly path: NoParameters;
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "x-client-request-id"?: string };
+  readonly body: Schema.RealtimeClientSecretRequest;
+}
+export type CreateRealtimeClientSecretReply =
+  | BodyReply<200, Schema.RealtimeClientSecret>
+  | BodyReply<400 | 401 | 403 | 408 | 413 | 415 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface CreateRealtimeTranscriptionSessionCall {
+  readonly path: NoParameters;
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "x-client-request-id"?: string };
+  readonly body: Schema.RealtimeOlderSessionRequest;
+}
+export type CreateRealtimeTranscriptionSessionReply =
+  | BodyReply<200, Schema.RealtimeOlderSession>
+  | BodyReply<400 | 401 | 403 | 408 | 413 | 415 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 /** Every operation of the contract, in an order in which a router may try them. */
@@ -157,6 +183,40 @@ export const audioRoutes: readonly OperationRoute[] = [
     bodySchema: null,
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "AudioVoiceList",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "createRealtimeClientSecret",
+    method: "post",
+    path: "/v1/realtime/client_secrets",
+    summary: "Make a key for live transcription",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "x-client-request-id"],
+    request: ["application/json"],
+    bodyRequired: true,
+    bodySchema: "RealtimeClientSecretRequest",
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "RealtimeClientSecret",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "createRealtimeTranscriptionSession",
+    method: "post",
+    path: "/v1/realtime/transcription_sessions",
+    summary: "Make a key for live transcription, in the older form",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "x-client-request-id"],
+    request: ["application/json"],
+    bodyRequired: true,
+    bodySchema: "RealtimeOlderSessionRequest",
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "RealtimeOlderSession",
     eventSchema: null,
     lineSchema: null,
   },
