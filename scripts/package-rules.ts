@@ -97,6 +97,12 @@ export const PACKAGE_RULES: readonly ImportRule[] = [
     [`${SPEECH}/audio/`, `${SPEECH}/audio-formats/`, `${SPEECH}/recognition/`, `${SPEECH}/voices/`, "generated/audio/"],
   ),
   folder(
+    "realtime-stands-on-audio-api",
+    "realtime/ is another door to the hearing of audio-api/, and never meets responses-api/ or Koa.",
+    "packages/speech/src/realtime",
+    [`${SPEECH}/audio/`, `${SPEECH}/audio-api/`, `${SPEECH}/local-stt/`, `${SPEECH}/recognition/`, "generated/audio/"],
+  ),
+  folder(
     "cloud-stt-stands-on-local-stt",
     "cloud-stt/ is another door to the streams of local-stt/.",
     "packages/speech/src/cloud-stt",

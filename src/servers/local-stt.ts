@@ -21,6 +21,7 @@ import { notImplemented } from "@antiphon/speech/local-stt/errors.ts";
 import { localSttFaults } from "@antiphon/speech/local-stt/faults.ts";
 import { createOriginGuard } from "@antiphon/speech/local-stt/origin-guard.ts";
 import { runSession } from "@antiphon/speech/local-stt/run-session.ts";
+import { realtimeHandlers } from "@antiphon/speech/realtime/realtime-handlers.ts";
 import { ConfigError } from "../config/config-error.ts";
 import type { Config } from "../config/load-config.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
@@ -30,6 +31,7 @@ import { audioBodyChecks } from "./handlers/body-checks.ts";
 import { type LocalSttParts, localSttHandlers, localSttParts } from "./handlers/local-stt-handlers.ts";
 import { docsAssets } from "./pages/docs-assets.ts";
 import { demoPage } from "./pages/pages.ts";
+import { choosePieces, localRealtime, passingSecrets } from "./realtime.ts";
 
 const MEBIBYTE = 1024 * 1024;
 /** The largest body of a text or chat request. */
@@ -62,6 +64,8 @@ export async function startLocalStt(config: Config, log: Logger, hearing: Hearin
 
 function application(parts: LocalSttParts, config: Config, log: Logger): Application {
   const { validateReplies } = config;
+  const pieces = choosePieces(parts.audio);
+  const secrets = passingSecrets();
   return createApplication<null>({
     contract: joinContracts(
       contractOf({
@@ -75,6 +79,7 @@ function application(parts: LocalSttParts, config: Config, log: Logger): Applica
     handlers: {
       ...localSttHandlers(parts, config),
       ...audioHandlers(parts.audio),
+      ...realtimeHandlers({ pieces, secrets, holderOf: () => null }),
       ...refusals(NOT_YET, notImplemented),
     },
     admission: {
@@ -86,7 +91,7 @@ function application(parts: LocalSttParts, config: Config, log: Logger): Applica
     log,
     observer: parts.requests,
     assets: { ...docsAssets("local-stt"), ...demoPage(config, log) },
-    upgrades: [speechOverWebSocket(parts)],
+    upgrades: [speechOverWebSocket(parts), localRealtime(pieces, secrets, parts.sessions)],
     options: {
       ...byteBudgetsOf(config),
       quietOperations: new Set(["getHealth", "getMetrics"]),

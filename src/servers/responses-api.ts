@@ -17,6 +17,13 @@ import type { FileTranscriber } from "@antiphon/speech/recognition/speech-engine
 import type { RunBus } from "../bus/run-bus.ts";
 import { ConfigError } from "../config/config-error.ts";
 import type { Config } from "../config/load-config.ts";
+import {
+  admittedSecrets,
+  type RealtimeDoor,
+  type RealtimeLimits,
+  realtimeUpgrade,
+  sealedSecrets,
+} from "../faces/audio/realtime-door.ts";
 import { messagesErrorForm } from "../faces/messages/message-errors.ts";
 import { MCP_CONTRACT } from "../mcp-server/mcp-route.ts";
 import type { JoinedProcess } from "../processes/joined-process.ts";
@@ -57,6 +64,7 @@ import { announceLeaving, closeAll, closingOnce, drain, type Leaving } from "./l
 import { filesFolder, openConfiguredStore } from "./open-configured-store.ts";
 import { docsAssets, frontDoor } from "./pages/docs-assets.ts";
 import { inspectorPage } from "./pages/pages.ts";
+import { choosePieces } from "./realtime.ts";
 import { claimContext, createContext, handlerContexts, organizationContext } from "./response-contexts.ts";
 import { type Sweeping, sweepExpired } from "./sweeping.ts";
 import { startWebhooks } from "./webhook-sending.ts";
@@ -241,6 +249,7 @@ function application(
   log: Logger,
 ): Application {
   const authenticate = createAuthenticator(keys);
+  const realtime = realtimeDoor(contexts);
   const allowsOrigin = webPages(config.corsOrigins);
   const { validateReplies } = config;
   return createApplication<Principal>({
@@ -254,6 +263,7 @@ function application(
     handlers: {
       ...responsesApiHandlers(contexts),
       ...doorHandlers(contexts, allowsOrigin),
+      ...admittedSecrets(realtime),
       ...refusals(NOT_YET, notImplemented),
     },
     admission: {
@@ -270,7 +280,7 @@ function application(
       if (operationId === "createResponse") contexts.creating.refusalLog.note(principal, sentBody, error);
     },
     assets: { ...frontDoor(), ...docsAssets("responses-api"), ...inspectorPage(log) },
-    upgrades: [websocketMode(contexts.creating, config)],
+    upgrades: [websocketMode(contexts.creating, config), realtimeUpgrade(realtime, keys, realtimeLimits(config))],
     options: {
       ...byteBudgetsOf(config),
       bodyBytesMax: config.bodyBytesMax,
@@ -283,6 +293,20 @@ function application(
       standingHeaders: (elapsedMs) => ({ "openai-version": "2020-10-01", "openai-processing-ms": String(elapsedMs) }),
     },
   });
+}
+
+function realtimeDoor({ audio, creating }: HandlerContexts): RealtimeDoor {
+  const { budgets, limiter, preparing } = creating;
+  const secrets = sealedSecrets(preparing.sealer);
+  return { pieces: choosePieces(audio), accounts: { budgets, limiter }, secrets };
+}
+
+function realtimeLimits(config: Config): RealtimeLimits {
+  return {
+    idleMs: config.sttIdleTimeoutMs,
+    sessionsMax: config.sttStreamsMax,
+    sessionsOfKeyMax: config.websocketConnectionsPerKeyMax,
+  };
 }
 
 /** Operations that monitors and the open inspector poll. They are not logged. */

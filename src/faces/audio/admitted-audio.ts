@@ -5,12 +5,14 @@ import { Admission } from "../../responses-api/access/admission.ts";
 import type { Caller } from "../../responses-api/access/caller.ts";
 import type { KeyAccounts } from "../../responses-api/access/key-accounts.ts";
 
+type AdmittedAudio = Omit<AudioHandlers<Caller>, "createRealtimeClientSecret" | "createRealtimeTranscriptionSession">;
+
 interface HeadedReply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** The audio routes of Interface A, within the limits of keys. Sound has no tokens, so only requests count. */
-export function admittedAudio(parts: AudioParts, accounts: KeyAccounts): AudioHandlers<Caller> {
+export function admittedAudio(parts: AudioParts, accounts: KeyAccounts): AdmittedAudio {
   const handlers = audioHandlers(parts);
   const admitted = async <Reply extends HeadedReply>(caller: Caller, serve: () => Promise<Reply>): Promise<Reply> => {
     await accounts.budgets.requireRoom(caller.principal);

@@ -32,19 +32,29 @@ export type Authenticator = (headers: RequestHeaders) => Promise<Principal>;
  */
 export function createAuthenticator(keys: KeyFinder): Authenticator {
   return async (headers) => {
-    const secret = /^Bearer +(\S+) *$/i.exec(String(headers["authorization"] ?? ""))?.[1] ?? keyInOwnHeader(headers);
+    const secret = apiKeyIn(headers);
     if (secret === undefined) throw missingApiKey();
     const key = await keys.findByHash(hashApiKey(secret));
     if (key === null) throw incorrectApiKey(maskApiKey(secret));
-    return {
-      keyId: key.id,
-      owner: routedOwner(key, headers),
-      limits: key.limits,
-      tools: key.tools ?? null,
-      keyName: key.name ?? null,
-      isOperator: key.isOperator ?? false,
-      budget: key.budget ?? null,
-    };
+    return principalOf(key, headers);
+  };
+}
+
+/** The key of a request; undefined if it has none. */
+export function apiKeyIn(headers: RequestHeaders): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(String(headers["authorization"] ?? ""))?.[1] ?? keyInOwnHeader(headers);
+}
+
+/** Who calls with a key. Throws the reference's 401 error for an owner that the key may not act for. */
+export function principalOf(key: KnownKey, headers: RequestHeaders): Principal {
+  return {
+    keyId: key.id,
+    owner: routedOwner(key, headers),
+    limits: key.limits,
+    tools: key.tools ?? null,
+    keyName: key.name ?? null,
+    isOperator: key.isOperator ?? false,
+    budget: key.budget ?? null,
   };
 }
 

@@ -10,6 +10,7 @@ import {
   checkTranscriptionForm,
   checkTranslationForm,
 } from "@antiphon/speech/audio-api/check-forms.ts";
+import { checkClientSecretBody, checkOlderSessionBody } from "@antiphon/speech/realtime/check-secrets.ts";
 import { checkContextBody, checkCreateBody, checkItemsBody } from "../../responses-api/checks/check-body.ts";
 import { checkContainerFile } from "../../responses-api/checks/check-container-file.ts";
 import { checkEmbeddingsBody } from "../../responses-api/checks/check-embeddings.ts";
@@ -18,6 +19,8 @@ import { checkSkillUpload, checkSkillVersionUpload } from "../../responses-api/c
 
 /** Checks of the forms of audio routes, on both interfaces. */
 export const audioBodyChecks: Readonly<Record<string, BodyCheck>> = {
+  createRealtimeClientSecret: checkClientSecretBody,
+  createRealtimeTranscriptionSession: checkOlderSessionBody,
   createSpeech: checkSpeechBody,
   createTranscription: checkTranscriptionForm,
   createTranslation: checkTranslationForm,

@@ -1,4 +1,3 @@
-import type { AudioHandlers } from "@antiphon/contracts/audio/operations.ts";
 import type { ChatCompletionsHandlers } from "@antiphon/contracts/chat-completions/operations.ts";
 import type { MessagesHandlers } from "@antiphon/contracts/messages/operations.ts";
 import type { ResponseArchive } from "@antiphon/domain/inspection.ts";
@@ -38,7 +37,7 @@ interface DoorContexts {
 export function doorHandlers(
   { creating, faces, mcp, audio }: DoorContexts,
   allowsOrigin: (origin: string) => boolean,
-): ReturnType<typeof facesHandlers> & AudioHandlers<Caller> {
+): ReturnType<typeof facesHandlers> & ReturnType<typeof admittedAudio> {
   const { limiter, budgets, ordering } = creating;
   const accounts = { limiter, budgets, meter: ordering.meter };
   return {

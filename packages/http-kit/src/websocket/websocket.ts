@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { ApiError } from "@antiphon/base/api-error.ts";
 import { newRequestId } from "@antiphon/base/ids.ts";
@@ -33,6 +33,10 @@ export interface SocketEndpoint<P> {
   readonly messageBytesMax?: number;
   /** The limit of open sessions; none by default. */
   readonly room?: SocketLimit & { readonly perCaller?: SocketLimit & { readonly nameOf: (principal: P) => string } };
+  /** Authenticates callers of this path, if not as those of operations. Throws like the admission's `authenticate`. */
+  readonly authenticate?: (headers: IncomingHttpHeaders) => Promise<P>;
+  /** The subprotocols that are spoken; of several that a client offers, its first one is chosen. Any by default. */
+  readonly protocols?: readonly string[];
   /** The query parameters that the handler reads, as the contract describes them; none by default. */
   readonly query?: Readonly<Record<string, QueryParameter>>;
   /** Rejects with an `ApiError` if the caller may not open a session now. */
@@ -104,12 +108,16 @@ class SocketTarget<P> implements UpgradeTarget {
     this.#endpoint = endpoint;
     this.#service = service;
     const maxPayload = endpoint.messageBytesMax ?? service.options.messageBytesMax;
+    const { protocols } = endpoint;
     this.#messageBytesMax = maxPayload;
     this.#server = new WebSocketServer({
       noServer: true,
       maxPayload,
       clientTracking: false,
       WebSocket: BoundedWebSocket,
+      ...(protocols === undefined
+        ? {}
+        : { handleProtocols: (offered: Set<string>) => [...offered].find((one) => protocols.includes(one)) ?? false }),
     });
     this.#server.on("headers", (lines, request) => {
       const headers = Object.entries(this.#replyHeaders.get(request) ?? {});
@@ -177,7 +185,9 @@ class SocketTarget<P> implements UpgradeTarget {
 
   async #authenticate({ headers }: IncomingMessage): Promise<P> {
     const { admission } = this.#service;
-    return this.#endpoint.secured ? await admission.authenticate(headers) : admission.anonymous;
+    const { authenticate, secured } = this.#endpoint;
+    if (authenticate !== undefined) return authenticate(headers);
+    return secured ? await admission.authenticate(headers) : admission.anonymous;
   }
 
   #checkRoom(principal: P): void {

@@ -1,7 +1,7 @@
 import type { ApiError } from "@antiphon/base/api-error.ts";
 import { renderAudioError } from "./errors.ts";
 
-const PATHS = /^(?:\/v1)+\/audio(?:\/|$)/;
+const PATHS = /^(?:\/v1)+\/(?:audio|realtime)(?:\/|$)/;
 
 interface AudioErrorReply {
   readonly status: number;

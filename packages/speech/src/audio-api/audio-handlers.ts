@@ -7,8 +7,10 @@ import { listAudioModels } from "./operations/list-audio-models.ts";
 import { listAudioVoices } from "./operations/list-audio-voices.ts";
 import type { AudioContext, AudioParts } from "./ports.ts";
 
-/** The audio routes of both interfaces. */
-export function audioHandlers(parts: AudioParts): AudioHandlers<AudioContext> {
+type WithSecrets = "createRealtimeClientSecret" | "createRealtimeTranscriptionSession";
+
+/** The audio routes of both interfaces, except those of live transcription. */
+export function audioHandlers(parts: AudioParts): Omit<AudioHandlers<AudioContext>, WithSecrets> {
   return {
     createTranscription: createTranscription(parts),
     createTranslation: createTranslation(parts),

@@ -10,5 +10,7 @@ export function engineHearing(engine: SpeechEngine, recordings: RecordingTranscr
     knowsLanguage: (language) => engine.knowsLanguage(language),
     canTranslate: () => engine.canTranslate(),
     hear: (recording, request) => recordings.hear(recording, request),
+    refusal: () => engine.refusal(),
+    hearSamples: (samples, request) => engine.transcribe(samples, request),
   };
 }

@@ -68,7 +68,7 @@ const LOADING_RETRY_SECONDS = 5;
 const BUSY_RETRY_SECONDS = 1;
 
 /** The error for the client when a recording was not transcribed. Other errors are returned unchanged. */
-function hearingFault(error: unknown): unknown {
+export function hearingFault(error: unknown): unknown {
   if (error instanceof AudioError) return recordingNotReadable(error.message, error);
   if (!(error instanceof SpeechError)) return error;
   const sentence = `${error.message}.`;

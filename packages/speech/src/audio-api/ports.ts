@@ -1,6 +1,7 @@
 import type { Logger } from "@antiphon/base/logger.ts";
 import type { Recording } from "../audio-formats/recording.ts";
 import type { HeardPart, HearingRequest } from "../recognition/heard-part.ts";
+import type { SpeechError, Transcript, TranscriptionRequest } from "../recognition/speech-engine.ts";
 import type { TextSpeech } from "../voices/text-speech.ts";
 
 /** What an operation knows of its request beside the contract. */
@@ -26,6 +27,13 @@ export interface RecordingHearing {
    * signal's reason if the signal aborts.
    */
   hear(recording: Recording, request: HearingRequest): AsyncIterable<HeardPart>;
+  /** The error with which `hearSamples` would reject now; null if it would not. */
+  refusal(): SpeechError | null;
+  /**
+   * Hears a piece of speech: 16-bit samples, 16,000 per second. Rejects with `SpeechError`, or with the signal's reason
+   * if that aborts.
+   */
+  hearSamples(samples: Int16Array, request: TranscriptionRequest): Promise<Transcript>;
 }
 
 /** The address of the local speech server without a trailing slash; null while it is unknown. */

@@ -9,6 +9,7 @@ import type {
   TranscriptionWord,
 } from "@antiphon/contracts/audio/types.ts";
 import type { HeardSegment } from "../recognition/heard-part.ts";
+import type { TranscriptToken } from "../recognition/speech-engine.ts";
 import type { WholeTranscript } from "./transcript.ts";
 
 /** A transcript in the format json. */
@@ -50,13 +51,15 @@ export function languagesOf({ language }: Pick<WholeTranscript, "language">): { 
 }
 
 export function logprobsOf(segments: readonly HeardSegment[]): AudioLogprob[] {
-  return segments.flatMap(({ details }) =>
-    (details?.tokens ?? []).map(({ text, probability }) => ({
-      token: text,
-      logprob: Math.log(Math.max(PROBABILITY_MIN, probability)),
-      bytes: [...Buffer.from(text, "utf8")],
-    })),
-  );
+  return logprobsOfTokens(segments.flatMap(({ details }) => details?.tokens ?? []));
+}
+
+export function logprobsOfTokens(tokens: readonly TranscriptToken[]): AudioLogprob[] {
+  return tokens.map(({ text, probability }) => ({
+    token: text,
+    logprob: Math.log(Math.max(PROBABILITY_MIN, probability)),
+    bytes: [...Buffer.from(text, "utf8")],
+  }));
 }
 
 /** JSON has no infinity. */

@@ -11,6 +11,13 @@ export interface SegmenterOptions {
   readonly softMsMax: number;
   /** At this length a segment is cut at the quietest moment of its last five seconds. */
   readonly hardMsMax: number;
+  /** How much sound before the first voice belongs to a segment. 200 ms if absent. */
+  readonly prefixMs?: number;
+}
+
+/** Tells for each frame of a continuous sound whether somebody speaks in it. */
+export interface VoiceDetector {
+  isVoiced(frame: Int16Array): boolean;
 }
 
 /**
@@ -44,7 +51,7 @@ export interface SpeechSegment {
 /** Frames kept before the first and after the last voiced frame, because words begin and end softly. */
 const MARGIN_FRAMES = 200 / FRAME_MS;
 /** Consecutive voiced frames that start a segment; a click has fewer. */
-const ONSET_FRAMES = 3;
+export const ONSET_FRAMES = 3;
 /** A segment with fewer voiced frames is too short for a word and is dropped. */
 const WORD_FRAMES = 120 / FRAME_MS;
 /** A segment that is too long is cut in its last `LATE_FRAMES`, in the quietest stretch of `MOMENT_FRAMES`. */
@@ -58,7 +65,8 @@ const SAMPLES_PER_MS = FRAME_SAMPLES / FRAME_MS;
  */
 export class Segmenter {
   readonly #options: SegmenterOptions;
-  readonly #voice = new VoiceActivity();
+  readonly #voice: VoiceDetector;
+  readonly #prefixFrames: number;
   /** Samples that do not fill a frame yet. */
   #rest = new Int16Array(0);
   /** The frames of the open segment; if none is open, the latest few. */
@@ -70,8 +78,10 @@ export class Segmenter {
   /** Consecutive voiced frames while no segment is open; consecutive unvoiced frames while one is. */
   #run = 0;
 
-  constructor(options: SegmenterOptions) {
+  constructor(options: SegmenterOptions, voice: VoiceDetector = new VoiceActivity()) {
     this.#options = options;
+    this.#voice = voice;
+    this.#prefixFrames = options.prefixMs === undefined ? MARGIN_FRAMES : Math.ceil(options.prefixMs / FRAME_MS);
   }
 
   /** Adds samples and returns the segments that they complete. */
@@ -121,7 +131,7 @@ export class Segmenter {
       this.#run = 0;
       return;
     }
-    const excess = this.#frames.length - (MARGIN_FRAMES + ONSET_FRAMES);
+    const excess = this.#frames.length - (this.#prefixFrames + ONSET_FRAMES);
     if (excess > 0) {
       this.#frames.splice(0, excess);
       this.#startSample += excess * FRAME_SAMPLES;

@@ -41,12 +41,19 @@ export class VoiceActivity {
   #frame = 0;
   #smoothDb: number | null = null;
   #speaking = false;
+  readonly #extraDb: number;
+
+  /** `extraDb`: how much louder than usual a voice has to be. */
+  constructor(extraDb = 0) {
+    this.#extraDb = extraDb;
+  }
 
   isVoiced(frame: Int16Array): boolean {
     const power = this.#spectrum.of(frame);
     const levelDb = decibels(power.subarray(LOWEST_BIN).reduce((sum, value) => sum + value, 0));
     const floorDb = this.#follow(levelDb);
-    const needDb = Math.max(SOFTEST_VOICE_DB, floorDb + (this.#speaking ? STILL_ABOVE_FLOOR_DB : ABOVE_FLOOR_DB));
+    const aboveDb = (this.#speaking ? STILL_ABOVE_FLOOR_DB : ABOVE_FLOOR_DB) + this.#extraDb;
+    const needDb = Math.max(SOFTEST_VOICE_DB, floorDb + aboveDb);
     this.#speaking = levelDb > needDb && flatness(power.subarray(LOWEST_BIN, HIGHEST_SHAPED_BIN)) < FLATNESS_MAX;
     return this.#speaking;
   }
