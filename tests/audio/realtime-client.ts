@@ -36,7 +36,7 @@ export class RealtimeClient {
 
   constructor(socket: WebSocket) {
     this.socket = socket;
-    this.closed = once(socket, "close").then(([code]: unknown[]) => Number(code));
+    this.closed = new Promise((resolve) => socket.once("close", resolve));
     socket.on("error", () => {});
     socket.on("message", (bytes: Buffer) => this.events.push(checkedEvent(JSON.parse(bytes.toString()))));
   }
@@ -113,12 +113,13 @@ export async function openRealtime(
   const socket = new WebSocket(`${url.replace("http", "ws")}/v1/realtime${search}`, [...protocols], { headers });
   const client = new RealtimeClient(socket);
   onTestFinished(() => socket.terminate());
-  const refusal = once(socket, "unexpected-response").then(([, response]) => {
-    throw Object.assign(new Error(`the upgrade was refused with ${response.statusCode}`), {
-      status: response.statusCode,
+  await new Promise<void>((resolve, reject) => {
+    socket.once("open", resolve);
+    socket.once("unexpected-response", (request, { statusCode }) => {
+      request.destroy();
+      reject(Object.assign(new Error(`the upgrade was refused with ${statusCode}`), { status: statusCode }));
     });
   });
-  await Promise.race([once(socket, "open"), refusal]);
   return client;
 }
 

@@ -85,13 +85,15 @@ describe.skipIf(program === null)("a live session", () => {
     expect(session.events.some(({ type }) => type.startsWith("input_audio_buffer.speech"))).toBe(false);
   });
 
-  test("sends deltas that together are the transcript, at once if a delay is named", async () => {
+  test.each([
+    ["a live model", { transcription: { model: "gpt-realtime-whisper" } }],
+    ["a delay", { transcription: { model: "whisper-1", delay: "low" }, turn_detection: null }],
+  ])("sends deltas that together are the transcript, at once with %s", async (_name, input) => {
     verifies("audio.realtime.deltas");
     const session = await startSession();
     session.configure({
-      turn_detection: null,
       format: { type: "audio/pcm", rate: 16_000 },
-      transcription: { model: "gpt-realtime-whisper", delay: "low" },
+      ...input,
     });
     session.say(pcmAt(16_000, sound(100, "three", 1000, "one", 1000, "four", 1000)));
     const live = [];

@@ -10,6 +10,14 @@ import type { PieceHearing } from "./ports.ts";
 /** The settings of a session. */
 export type SessionSettings = Pick<RealtimeSession, "audio" | "include">;
 
+/**
+ * Models of the reference that send words while a turn goes on, and leave turns to their client. Clients that name one
+ * expect so.
+ */
+export function isLiveModel(model = ""): boolean {
+  return /^gpt-(?:live-transcribe|realtime-whisper)/.test(model);
+}
+
 /** What a session has while the client has set nothing. `model`: the name that is shown. */
 export function initialSettings(model: string): SessionSettings {
   const input: RealtimeAudioInput = {
@@ -37,7 +45,8 @@ export function changedSettings(
   const input = audio?.input ?? {};
   const transcription = { ...before.transcription, ...input.transcription };
   spokenTag(transcription, hearing, ROOT);
-  const { turn_detection: detection = before.turn_detection, noise_reduction: noise = before.noise_reduction } = input;
+  const unset = isLiveModel(input.transcription?.model) ? null : before.turn_detection;
+  const { turn_detection: detection = unset, noise_reduction: noise = before.noise_reduction } = input;
   return {
     audio: {
       input: {

@@ -4,9 +4,8 @@ import type { SendRealtime } from "@antiphon/contracts/audio/realtime-events.ts"
 import type { AudioLogprob, RealtimeTranscription } from "@antiphon/contracts/audio/types.ts";
 import { newEventId } from "./errors.ts";
 import type { HeardPiece } from "./ports.ts";
+import { isLiveModel } from "./session-settings.ts";
 
-/** Models of the reference that send words while the turn goes on. */
-const LIVE_MODELS: ReadonlySet<string> = new Set(["gpt-live-transcribe", "gpt-realtime-whisper"]);
 /** Enough context to continue a sentence, but little text that the engine could repeat by mistake. */
 const TAIL_CHARACTERS_MAX = 200;
 /** The end of a sentence, with closing quotes or brackets. */
@@ -101,7 +100,7 @@ export class SpokenTurn {
 
   /** The words that may be sent now. */
   takeDeltas(): readonly Delta[] {
-    const isLive = this.transcription.delay !== undefined || LIVE_MODELS.has(this.transcription.model ?? "");
+    const isLive = this.transcription.delay !== undefined || isLiveModel(this.transcription.model);
     return isLive || this.isCommitted ? this.#waiting.splice(0) : [];
   }
 
