@@ -503,7 +503,7 @@ export interface components {
         RealtimeAudioFormat: components["schemas"]["RealtimePcmFormat"] | components["schemas"]["RealtimeMulawFormat"] | components["schemas"]["RealtimeAlawFormat"];
         /** @description How to transcribe. */
         RealtimeTranscription: {
-            /** @description Any name. The speech engine of this server transcribes. */
+            /** @description Any name. The speech engine of this server transcribes. As at the reference, `gpt-live-transcribe` and `gpt-realtime-whisper` send words while the turn goes on, and leave the end of turns to the client unless it sets `turn_detection` as well. */
             model?: string;
             /** @description The language that is spoken, by its ISO 639-1 code. Detected if absent. */
             language?: string;
@@ -514,7 +514,7 @@ export interface components {
             /** @description Text whose spelling the words share. */
             prompt?: string;
             /**
-             * @description Any of them: words are sent while the turn goes on. Without it they follow the end of the turn.
+             * @description Any of them: words are sent while the turn goes on. Without it they follow the end of the turn, unless the model does otherwise.
              * @enum {string}
              */
             delay?: "high" | "low" | "medium" | "minimal" | "xhigh";
