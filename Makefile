@@ -29,6 +29,8 @@ OPENCODE_INSTALLED := tests/clients/opencode/node_modules/.package-lock.json
 PYTHON_INSTALLED := .cache/python-clients/installed
 # More clients in Python, which only make clients tries.
 PYTHON_DOORS_INSTALLED := .cache/python-doors/installed
+# LiveKit and Pipecat with what they need, 730 MB.
+PYTHON_REALTIME_INSTALLED := .cache/python-realtime/installed
 # So is aider, of 690 MB. It pins the packages that it needs to versions of its own.
 AIDER_INSTALLED := .cache/python-aider/installed
 # A model of random weights and the server that runs it. Compiling the server takes minutes, so only make real-model does
@@ -95,7 +97,7 @@ trials: test-setup ## run what make test leaves out because it takes long: an ho
 cluster-test: node-version debian-programs ## kill, pause and cut off three nodes under load: ten minutes; needs root, PostgreSQL, Redis and nginx
 	CLUSTER_KILLS=30 CLUSTER_CUTS=20 CLUSTER_PAUSES=6 CLUSTER_CRASHES=3 CLUSTER_SHOWS_LOSS=1 vitest run --project tests tests/cluster $(ARGS)
 
-clients: $(INSTALLED) $(CODEX_INSTALLED) $(CLINE_INSTALLED) $(CLAUDE_CODE_INSTALLED) $(OPENCODE_INSTALLED) $(PYTHON_INSTALLED) $(PYTHON_DOORS_INSTALLED) $(AIDER_INSTALLED) ## try the server with other projects' clients, and print what works
+clients: $(INSTALLED) $(CODEX_INSTALLED) $(CLINE_INSTALLED) $(CLAUDE_CODE_INSTALLED) $(OPENCODE_INSTALLED) $(PYTHON_INSTALLED) $(PYTHON_DOORS_INSTALLED) $(PYTHON_REALTIME_INSTALLED) $(AIDER_INSTALLED) ## try the server with other projects' clients, and print what works
 	node tests/clients/matrix.ts
 
 .PHONY: deploy-test
@@ -210,8 +212,9 @@ $(OPENCODE_INSTALLED): tests/clients/opencode/package-lock.json
 
 $(PYTHON_INSTALLED): tests/clients/python/requirements.txt
 $(PYTHON_DOORS_INSTALLED): tests/clients/python/doors-requirements.txt
+$(PYTHON_REALTIME_INSTALLED): tests/clients/python/realtime-requirements.txt
 $(AIDER_INSTALLED): tests/clients/python/aider-requirements.txt
-$(PYTHON_INSTALLED) $(PYTHON_DOORS_INSTALLED) $(AIDER_INSTALLED):
+$(PYTHON_INSTALLED) $(PYTHON_DOORS_INSTALLED) $(PYTHON_REALTIME_INSTALLED) $(AIDER_INSTALLED):
 	@mkdir -p $(@D)
 	@{ python3 -m venv $(@D) && $(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<; } || { \
 		rm -rf $(@D)/bin; mkdir -p $(@D); \
