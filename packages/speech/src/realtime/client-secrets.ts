@@ -65,9 +65,13 @@ export function clientSecretIn(headers: Readonly<Record<string, unknown>>): stri
 
 /** The key of a request: a Bearer, or in the subprotocol of browsers. Null if there is none. */
 export function realtimeKeyIn(headers: Readonly<Record<string, unknown>>): string | null {
-  const bearer = /^Bearer +(\S+) *$/i.exec(String(headers["authorization"] ?? ""))?.[1];
+  const bearer = /^Bearer +(\S+) *$/i.exec(headerText(headers["authorization"]))?.[1];
   if (bearer !== undefined) return bearer;
-  const protocols = String(headers["sec-websocket-protocol"] ?? "").split(",");
-  const named = protocols.map((one) => one.trim()).find((one) => one.startsWith(PROTOCOL));
-  return named === undefined ? null : named.slice(PROTOCOL.length);
+  const protocols = headerText(headers["sec-websocket-protocol"]).split(",");
+  const protocol = protocols.map((one) => one.trim()).find((one) => one.startsWith(PROTOCOL));
+  return protocol === undefined ? null : protocol.slice(PROTOCOL.length);
+}
+
+function headerText(header: unknown): string {
+  return typeof header === "string" ? header : "";
 }

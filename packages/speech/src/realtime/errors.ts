@@ -19,9 +19,9 @@ export function eventTypeMissing(): ApiError {
   return badEvent("missing_required_parameter", "type", "Missing required parameter: 'type'.");
 }
 
-export function eventNotKnown(type: string, known: readonly string[]): ApiError {
-  const list = known.map((one) => `'${one}'`).join(", ");
-  return badEvent("invalid_value", "type", `Invalid value: '${quoted(type)}'. Supported values are: ${list}.`);
+export function eventNotKnown(type: string, types: readonly string[]): ApiError {
+  const list = types.map((one) => `'${one}'`).join(", ");
+  return badEvent("invalid_value", "type", `Invalid value: '${shortText(type)}'. Supported values are: ${list}.`);
 }
 
 /** For an event of sessions with a model that answers, and of the dialect before the general one. */
@@ -53,7 +53,7 @@ export function intentMissing(): ApiError {
 }
 
 export function intentNotOffered(param: string, value: string): ApiError {
-  const message = `Unsupported value: '${quoted(value)}'. This server offers '/v1/realtime?intent=transcription' alone.`;
+  const message = `Unsupported value: '${shortText(value)}'. This server offers '/v1/realtime?intent=transcription' alone.`;
   return badEvent("unsupported_value", param, message);
 }
 
@@ -99,7 +99,7 @@ export function newEventId(): string {
 }
 
 /** The error for the deepest of a validator's refusals. `root`: the path of the refused value; empty for a body. */
-export function refusedMember(refusals: readonly SchemaRefusal[], root: string): ApiError {
+export function realtimeRefusal(refusals: readonly SchemaRefusal[], root: string): ApiError {
   const refusal = refusals.toSorted((a, b) => weightOf(b) - weightOf(a))[0];
   if (refusal === undefined) return badEvent("invalid_value", root === "" ? null : root, "Invalid value.");
   const param = memberPath(root, refusal.instancePath);
@@ -146,13 +146,13 @@ function tagsOf(schema: unknown): string[] {
 
 function notListed(param: string, value: unknown, values: readonly string[]): ApiError {
   const list = values.map((one) => `'${one}'`).join(", ");
-  const supported = list === "" ? "" : ` Supported values are: ${list}.`;
-  return badEvent("invalid_value", param, `Invalid value: '${quoted(String(value))}'.${supported}`);
+  const choices = list === "" ? "" : ` Supported values are: ${list}.`;
+  return badEvent("invalid_value", param, `Invalid value: '${shortText(String(value))}'.${choices}`);
 }
 
 function ofOtherType(param: string, { params }: SchemaRefusal): ApiError {
-  const expected = [params["type"] ?? "a value of another type"].flat().map(String).join(" or ");
-  return badEvent("invalid_type", param, `Invalid type for '${param}': expected ${expected}.`);
+  const typeWords = [params["type"] ?? "a value of another type"].flat().map(String).join(" or ");
+  return badEvent("invalid_type", param, `Invalid type for '${param}': expected ${typeWords}.`);
 }
 
 const CODES: Readonly<Record<string, string>> = {
@@ -183,6 +183,6 @@ function joinMember(path: string, name: string): string {
   return path === "" ? name : `${path}.${name}`;
 }
 
-function quoted(text: string): string {
+function shortText(text: string): string {
   return text.length <= QUOTED_CHARACTERS_MAX ? text : `${text.slice(0, QUOTED_CHARACTERS_MAX)}…`;
 }

@@ -43,8 +43,8 @@ export interface RealtimeCall {
   readonly signal: AbortSignal;
   /** The settings of the client secret; null without one. Throws an `ApiError` for a secret that is not valid. */
   readonly settings: () => RealtimeTranscriptionConfig | null;
-  /** The query of the address. */
+  /** The query of the address, whose parameters are texts. */
   readonly query: Readonly<Record<string, unknown>>;
-  /** Hears of the length of each item with a transcript. */
-  readonly onHeard: (seconds: number) => void;
+  /** Hears of the length of each item with a transcript, and of the model that its session names. */
+  readonly onHeard: (seconds: number, model: string) => void;
 }

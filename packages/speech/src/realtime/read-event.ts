@@ -7,7 +7,7 @@ import {
   validateRealtimeCommitEvent,
   validateRealtimeSessionUpdateEvent,
 } from "@antiphon/contracts/audio/validators.js";
-import { eventNotKnown, eventNotObject, eventNotOffered, eventTypeMissing, refusedMember } from "./errors.ts";
+import { eventNotKnown, eventNotObject, eventNotOffered, eventTypeMissing, realtimeRefusal } from "./errors.ts";
 
 /** Events of sessions with a model that answers. */
 const OF_CONVERSATIONS: ReadonlySet<string> = new Set([
@@ -27,23 +27,23 @@ export function readRealtimeEvent(value: unknown): ReceiveRealtime {
   switch (value["type"]) {
     case "session.update":
       if (validateRealtimeSessionUpdateEvent(value)) return value;
-      throw refusal(validateRealtimeSessionUpdateEvent);
+      throw eventRefusal(validateRealtimeSessionUpdateEvent);
     case "input_audio_buffer.append":
       if (validateRealtimeAppendEvent(value)) return value;
-      throw refusal(validateRealtimeAppendEvent);
+      throw eventRefusal(validateRealtimeAppendEvent);
     case "input_audio_buffer.commit":
       if (validateRealtimeCommitEvent(value)) return value;
-      throw refusal(validateRealtimeCommitEvent);
+      throw eventRefusal(validateRealtimeCommitEvent);
     case "input_audio_buffer.clear":
       if (validateRealtimeClearEvent(value)) return value;
-      throw refusal(validateRealtimeClearEvent);
+      throw eventRefusal(validateRealtimeClearEvent);
     default:
       throw typeRefusal(value["type"]);
   }
 }
 
-function refusal({ errors }: Pick<typeof validateRealtimeAppendEvent, "errors">): ApiError {
-  return refusedMember(errors ?? [], "");
+function eventRefusal({ errors }: Pick<typeof validateRealtimeAppendEvent, "errors">): ApiError {
+  return realtimeRefusal(errors ?? [], "");
 }
 
 function typeRefusal(type: unknown): ApiError {

@@ -10,8 +10,8 @@ import { likelyWords, spokenTag } from "../audio-api/spoken-tag.ts";
 import { bufferFull, commitOfNothing, newEventId } from "./errors.ts";
 import type { HeardPiece, PieceHearing, PieceRequest } from "./ports.ts";
 import { changedSettings, type SessionSettings } from "./session-settings.ts";
+import { SEMANTIC_PAUSE_MS, SoundIntake, type SoundStep } from "./sound-intake.ts";
 import { SpokenTurn } from "./spoken-turn.ts";
-import { SEMANTIC_PAUSE_MS, TurnIntake, type TurnStep } from "./turn-intake.ts";
 
 /** What a session wants of its driver, in this order. */
 export type RealtimeCommand =
@@ -45,7 +45,7 @@ export class RealtimeSession {
   readonly #facts: SessionFacts;
   readonly #hearing: Pick<PieceHearing, "knowsLanguage" | "model">;
   #settings: SessionSettings;
-  readonly #intake: TurnIntake;
+  readonly #intake: SoundIntake;
   #commands: RealtimeCommand[] = [];
   /** In order; the last one may be open. */
   #turns: SpokenTurn[] = [];
@@ -61,7 +61,7 @@ export class RealtimeSession {
     this.#facts = facts;
     this.#settings = settings;
     this.#hearing = hearing;
-    this.#intake = new TurnIntake(settings.audio.input);
+    this.#intake = new SoundIntake(settings.audio.input);
   }
 
   /** Whether reading has to pause until waiting work is done. */
@@ -73,6 +73,11 @@ export class RealtimeSession {
   /** The bytes of a second of sound. */
   get bytesPerSecond(): number {
     return this.#intake.bytesPerSecond;
+  }
+
+  /** The model that the client names. */
+  get model(): string {
+    return this.#settings.audio.input.transcription.model ?? "";
   }
 
   open(): readonly RealtimeCommand[] {
@@ -132,7 +137,7 @@ export class RealtimeSession {
     this.#send({ event_id: newEventId(), type: "session.updated", session: this.#body() });
   }
 
-  #take(step: TurnStep): void {
+  #take(step: SoundStep): void {
     switch (step.type) {
       case "started": {
         const turn = this.#openTurn(step.startMs);
@@ -213,10 +218,10 @@ export class RealtimeSession {
     this.#open = null;
     this.#freeMs = this.#intake.nowMs;
     turn.commit(Math.round(lengthMs) / 1000);
-    const added = { previous_item_id, item: userItem(item_id) };
+    const membership = { previous_item_id, item: userItem(item_id) };
     this.#send({ event_id: newEventId(), type: "input_audio_buffer.committed", previous_item_id, item_id });
-    this.#send({ event_id: newEventId(), type: "conversation.item.added", ...added });
-    this.#send({ event_id: newEventId(), type: "conversation.item.done", ...added });
+    this.#send({ event_id: newEventId(), type: "conversation.item.added", ...membership });
+    this.#send({ event_id: newEventId(), type: "conversation.item.done", ...membership });
   }
 
   #clear(): void {

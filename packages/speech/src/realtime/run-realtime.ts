@@ -54,11 +54,11 @@ export function openingSettings(
   settings: RealtimeTranscriptionConfig | null,
   pieces: PieceHearing,
 ): SessionSettings {
-  if (callId !== undefined) throw intentNotOffered("call_id", String(callId));
-  if (intent !== undefined && intent !== "transcription") throw intentNotOffered("intent", String(intent));
+  if (typeof callId === "string") throw intentNotOffered("call_id", callId);
+  if (typeof intent === "string" && intent !== "transcription") throw intentNotOffered("intent", intent);
   if (intent === undefined && settings === null) throw intentMissing();
-  const named = typeof model === "string" && model !== "" ? model : (pieces.model() ?? DEFAULT_MODEL);
-  const initial = initialSettings(named);
+  const name = typeof model === "string" && model !== "" ? model : (pieces.model() ?? DEFAULT_MODEL);
+  const initial = initialSettings(name);
   return settings === null ? initial : changedSettings(initial, settings, pieces);
 }
 
@@ -201,7 +201,8 @@ class RealtimeDriver {
   }
 
   #send(event: SendRealtime): void {
-    if (event.type === "conversation.item.input_audio_transcription.completed") this.#call.onHeard(event.usage.seconds);
+    if (event.type === "conversation.item.input_audio_transcription.completed")
+      this.#call.onHeard(event.usage.seconds, this.#session.model);
     this.#queue.add(event);
   }
 

@@ -8,7 +8,7 @@ import { SoundInput } from "./sound-input.ts";
 import { type TurnChange, TurnDetector, type TurnRules } from "./turn-detector.ts";
 
 /** What sound brings, in order. A segment belongs to the open turn. */
-export type TurnStep = TurnChange | { readonly type: "segment"; readonly samples: Int16Array };
+export type SoundStep = TurnChange | { readonly type: "segment"; readonly samples: Int16Array };
 
 type IntakeSettings = Pick<RealtimeAudioInput, "format" | "turn_detection">;
 
@@ -22,7 +22,7 @@ const SILENCE_MS = 500;
 const SEMANTIC_SILENCE_MS = { low: 8000, medium: 4000, high: 2000, auto: 4000 } as const;
 
 /** Cuts the sound of a client into turns, and turns into segments for the engine. */
-export class TurnIntake {
+export class SoundIntake {
   #input: SoundInput;
   #voice: VoiceActivity;
   #isVoiced = false;
@@ -61,7 +61,7 @@ export class TurnIntake {
     return this.#detector?.pauseMs ?? 0;
   }
 
-  push(bytes: Uint8Array): TurnStep[] {
+  push(bytes: Uint8Array): SoundStep[] {
     return this.#addSamples(this.#input.push(bytes));
   }
 
@@ -79,9 +79,9 @@ export class TurnIntake {
   /** Goes on with other settings. Returns the segments so far; an open turn stays open. */
   configure({ format, turn_detection: detection }: IntakeSettings): Int16Array[] {
     const isSpeaking = this.#detector?.isSpeaking ?? false;
-    const buffered = this.#bufferedSamples;
+    const samplesBefore = this.#bufferedSamples;
     const segments = this.cut();
-    this.#bufferedSamples = buffered;
+    this.#bufferedSamples = samplesBefore;
     this.#input = new SoundInput(format);
     this.#voice = voiceOf(detection);
     this.#segmenter = this.#newSegmenter(detection);
@@ -89,18 +89,18 @@ export class TurnIntake {
     return segments;
   }
 
-  #addSamples(samples: Int16Array): TurnStep[] {
+  #addSamples(samples: Int16Array): SoundStep[] {
     this.#bufferedSamples += samples.length;
     const all = joinSamples([this.#rest, samples]);
     const whole = all.length - (all.length % FRAME_SAMPLES);
     this.#rest = all.slice(whole);
-    const steps: TurnStep[] = [];
+    const steps: SoundStep[] = [];
     for (let start = 0; start < whole; start += FRAME_SAMPLES)
       this.#addFrame(all.slice(start, start + FRAME_SAMPLES), steps);
     return steps;
   }
 
-  #addFrame(frame: Int16Array, steps: TurnStep[]): void {
+  #addFrame(frame: Int16Array, steps: SoundStep[]): void {
     this.#frameCount += 1;
     this.#isVoiced = this.#voice.isVoiced(frame);
     const change = this.#detector?.push(this.#isVoiced) ?? null;
