@@ -9,13 +9,31 @@ import { realtimeErrorEvent, secretNotValid } from "@antiphon/speech/realtime/er
 import { neighbourPieces } from "@antiphon/speech/realtime/neighbour-pieces.ts";
 import type { PieceHearing } from "@antiphon/speech/realtime/ports.ts";
 import { REALTIME_EVENT_BYTES_MAX, REALTIME_QUERY, runRealtime } from "@antiphon/speech/realtime/run-realtime.ts";
-import { sealedSecrets } from "../faces/audio/realtime-door.ts";
+import type { Config } from "../config/load-config.ts";
+import { type RealtimeDoor, type RealtimeLimits, sealedSecrets } from "../faces/audio/realtime-door.ts";
 import { createSealer } from "../responses-api/seal.ts";
+import type { HandlerContexts } from "./handlers/responses-api-handlers.ts";
 
 /** Who hears live sound: this process, or the one that has the engine. Null if there is none. */
 export function choosePieces({ hearing, neighbour }: Pick<AudioParts, "hearing" | "neighbour">): PieceHearing | null {
   if (hearing !== null) return enginePieces(hearing);
   return neighbour === null ? null : neighbourPieces(neighbour);
+}
+
+/** What live transcription of Interface A works with. */
+export function realtimeDoor({ audio, creating }: Pick<HandlerContexts, "audio" | "creating">): RealtimeDoor {
+  const { budgets, limiter, ordering, preparing } = creating;
+  const secrets = sealedSecrets(preparing.sealer);
+  return { pieces: choosePieces(audio), accounts: { budgets, limiter, meter: ordering.meter }, secrets };
+}
+
+/** The limits of sessions of Interface A. */
+export function realtimeLimits(config: Config): RealtimeLimits {
+  return {
+    idleMs: config.sttIdleTimeoutMs,
+    sessionsMax: config.sttStreamsMax,
+    sessionsOfKeyMax: config.websocketConnectionsPerKeyMax,
+  };
 }
 
 const SEAL_KEY_BYTES = 32;

@@ -17,13 +17,7 @@ import type { FileTranscriber } from "@antiphon/speech/recognition/speech-engine
 import type { RunBus } from "../bus/run-bus.ts";
 import { ConfigError } from "../config/config-error.ts";
 import type { Config } from "../config/load-config.ts";
-import {
-  admittedSecrets,
-  type RealtimeDoor,
-  type RealtimeLimits,
-  realtimeUpgrade,
-  sealedSecrets,
-} from "../faces/audio/realtime-door.ts";
+import { admittedSecrets, realtimeUpgrade } from "../faces/audio/realtime-door.ts";
 import { messagesErrorForm } from "../faces/messages/message-errors.ts";
 import { MCP_CONTRACT } from "../mcp-server/mcp-route.ts";
 import type { JoinedProcess } from "../processes/joined-process.ts";
@@ -64,7 +58,7 @@ import { announceLeaving, closeAll, closingOnce, drain, type Leaving } from "./l
 import { filesFolder, openConfiguredStore } from "./open-configured-store.ts";
 import { docsAssets, frontDoor } from "./pages/docs-assets.ts";
 import { inspectorPage } from "./pages/pages.ts";
-import { choosePieces } from "./realtime.ts";
+import { realtimeDoor, realtimeLimits } from "./realtime.ts";
 import { claimContext, createContext, handlerContexts, organizationContext } from "./response-contexts.ts";
 import { type Sweeping, sweepExpired } from "./sweeping.ts";
 import { startWebhooks } from "./webhook-sending.ts";
@@ -293,20 +287,6 @@ function application(
       standingHeaders: (elapsedMs) => ({ "openai-version": "2020-10-01", "openai-processing-ms": String(elapsedMs) }),
     },
   });
-}
-
-function realtimeDoor({ audio, creating }: HandlerContexts): RealtimeDoor {
-  const { budgets, limiter, preparing } = creating;
-  const secrets = sealedSecrets(preparing.sealer);
-  return { pieces: choosePieces(audio), accounts: { budgets, limiter }, secrets };
-}
-
-function realtimeLimits(config: Config): RealtimeLimits {
-  return {
-    idleMs: config.sttIdleTimeoutMs,
-    sessionsMax: config.sttStreamsMax,
-    sessionsOfKeyMax: config.websocketConnectionsPerKeyMax,
-  };
 }
 
 /** Operations that monitors and the open inspector poll. They are not logged. */

@@ -5,6 +5,8 @@ export type UsageKind =
   | "completions"
   /** Vectors and ranks. */
   | "embeddings"
+  | "audio_speeches"
+  | "audio_transcriptions"
   | "code_interpreter_sessions"
   | "file_search_calls"
   | "web_search_calls";
@@ -21,7 +23,7 @@ export interface UsageAmounts {
   readonly cachedTokens: number;
   readonly cacheWriteTokens: number;
   readonly outputTokens: number;
-  /** Calls of a tool, or sessions. */
+  /** Calls of a tool, sessions, spoken characters, or milliseconds of transcribed sound. */
   readonly calls: number;
   /** The price in billionths of the currency. */
   readonly nanos: number;

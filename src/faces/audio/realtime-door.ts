@@ -31,7 +31,7 @@ import type { Sealer } from "../../responses-api/seal.ts";
 export interface RealtimeDoor {
   /** Null if nobody hears. */
   readonly pieces: PieceHearing | null;
-  readonly accounts: Pick<KeyAccounts, "budgets" | "limiter">;
+  readonly accounts: KeyAccounts;
   readonly secrets: ClientSecrets;
 }
 
@@ -42,6 +42,7 @@ export interface RealtimeLimits {
 }
 
 const PATH = "/v1/realtime";
+const MS_PER_SECOND = 1000;
 const SEAL_OWNER = "realtime client secret";
 
 /** Client secrets that every server with the same seal keys opens. */
@@ -77,11 +78,12 @@ function holderOf({ principal, peer }: Caller): SecretHolder {
 }
 
 function headersOfPeer({ headers }: Caller["peer"]): RequestHeaders {
-  return { authorization: String(headers["authorization"] ?? ""), ...keyHeader(headers["x-api-key"]) };
+  return { ...textHeader(headers, "authorization"), ...textHeader(headers, "x-api-key") };
 }
 
-function keyHeader(key: unknown): RequestHeaders {
-  return typeof key === "string" ? { "x-api-key": key } : {};
+function textHeader(headers: Caller["peer"]["headers"], name: string): RequestHeaders {
+  const value = headers[name];
+  return typeof value === "string" ? { [name]: value } : {};
 }
 
 /** `GET /v1/realtime`: sessions of Interface A. A session counts as a request of its key. */
@@ -108,12 +110,14 @@ export function realtimeUpgrade(door: RealtimeDoor, keys: KeyFinder, limits: Rea
       await Admission.open(accounts.limiter, principal);
     },
     errorMessage: (error) => realtimeErrorEvent(error, null),
-    handle: (events, { requestId, log, signal, peer }, query) => {
+    handle: (events, { requestId, log, signal, peer, principal: { owner, keyId } }, query) => {
       const secret = clientSecretIn(peer.headers);
       const settings = (): RealtimeTranscriptionConfig | null =>
         secret === null ? null : (secrets.open(secret)?.settings ?? null);
+      const onHeard = (seconds: number, model: string): void =>
+        accounts.meter.noteHearing({ owner, keyId, model }, seconds * MS_PER_SECOND);
       const parts = { pieces, takePlace: () => () => {}, idleMs: limits.idleMs };
-      return runRealtime(parts, events, { requestId, log, signal, settings, query, onHeard: () => {} });
+      return runRealtime(parts, events, { requestId, log, signal, settings, query, onHeard });
     },
   };
 }

@@ -45,6 +45,16 @@ export class UsageMeter {
     this.#note(user, "embeddings", { inputTokens });
   }
 
+  /** Counts a text that is spoken. */
+  noteSpeech(user: ModelUser, characters: number): void {
+    this.#note(user, "audio_speeches", { calls: characters });
+  }
+
+  /** Counts sound that was transcribed. */
+  noteHearing(user: ModelUser, ms: number): void {
+    this.#note(user, "audio_transcriptions", { calls: Math.round(ms) });
+  }
+
   /** Counts the calls of this server's tools among the items of a response. */
   noteTools(user: ModelUser, output: readonly OutputItem[]): void {
     for (const [kind, calls] of toolCalls(output)) if (calls > 0) this.#note(user, kind, { calls });

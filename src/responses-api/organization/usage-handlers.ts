@@ -36,8 +36,8 @@ export function usageHandlers(store: Pick<UsageStore, "sum">): Pick<ResponsesApi
     ({ query }: { readonly query: SpanQuery }, { principal }: Caller) =>
       page(query, principal, shown);
   return {
-    getAudioSpeechesUsage: empty,
-    getAudioTranscriptionsUsage: empty,
+    getAudioSpeechesUsage: counted(SPEECHES),
+    getAudioTranscriptionsUsage: counted(TRANSCRIPTIONS),
     getImagesUsage: empty,
     getModerationsUsage: empty,
     getVectorStoresUsage: empty,
@@ -94,6 +94,28 @@ const EMBEDDINGS: CountedPage = {
   show: (sum) => ({
     object: "organization.usage.embeddings.result",
     input_tokens: sum.amounts.inputTokens,
+    num_model_requests: sum.amounts.requests,
+    ...groupMembers(sum),
+  }),
+};
+
+const SPEECHES: CountedPage = {
+  kind: "audio_speeches",
+  show: (sum) => ({
+    object: "organization.usage.audio_speeches.result",
+    characters: sum.amounts.calls,
+    num_model_requests: sum.amounts.requests,
+    ...groupMembers(sum),
+  }),
+};
+
+const MS_PER_SECOND = 1000;
+
+const TRANSCRIPTIONS: CountedPage = {
+  kind: "audio_transcriptions",
+  show: (sum) => ({
+    object: "organization.usage.audio_transcriptions.result",
+    seconds: Math.round(sum.amounts.calls / MS_PER_SECOND),
     num_model_requests: sum.amounts.requests,
     ...groupMembers(sum),
   }),

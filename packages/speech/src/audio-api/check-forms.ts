@@ -63,11 +63,12 @@ export function checkSpeechBody(body: unknown): CreateSpeechCall["body"] {
   const members = new FormValues(body);
   const input = members.text("input", INPUT_CHARACTERS_MAX);
   if (input === null) throw partMissing("input");
-  members.text("model", MODEL_CHARACTERS_MAX);
+  const model = members.text("model", MODEL_CHARACTERS_MAX) ?? "";
   members.text("instructions", INPUT_CHARACTERS_MAX);
   const voice = members.members("voice")?.text("id", VOICE_CHARACTERS_MAX);
   return {
     input,
+    model,
     voice: voice === undefined ? (members.text("voice", VOICE_CHARACTERS_MAX) ?? "") : (voice ?? ""),
     response_format: members.choice("response_format", SPEECH_FORMATS) ?? "mp3",
     speed: members.number("speed", SPEEDS) ?? 1,

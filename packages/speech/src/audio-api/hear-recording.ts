@@ -26,7 +26,7 @@ export async function hearRecording(
 ): Promise<Heard> {
   if (hearing === null) throw speechNotSetUp();
   if (recording.size > recordingBytesMax) throw recordingTooLarge(recordingBytesMax);
-  const { requestId, signal } = context;
+  const { requestId, signal, onHeard } = context;
   const request = { ...requestFor(hearing), caller: requestId, signal };
   const parts = hearing.hear(recording, request)[Symbol.asyncIterator]();
   const next = (): Promise<IteratorResult<HeardPart>> =>
@@ -39,7 +39,10 @@ export async function hearRecording(
   signal.addEventListener("abort", () => void parts.return?.(), { once: true });
   const warning = hearing.warning();
   return {
-    parts: continuedParts(first, next, () => parts.return?.()),
+    parts: continuedParts(first, next, async (heardMs) => {
+      onHeard?.(heardMs);
+      await parts.return?.();
+    }),
     headers: warning === null ? {} : { "x-antiphon-warning": warning },
   };
 }
@@ -54,12 +57,16 @@ export async function transcriptOf({ parts }: Heard, task: SpeechTask, temperatu
 async function* continuedParts(
   first: IteratorResult<HeardPart>,
   next: () => Promise<IteratorResult<HeardPart>>,
-  leave: () => Promise<unknown> | undefined,
+  leave: (heardMs: number) => Promise<void>,
 ): AsyncGenerator<HeardPart> {
+  let heardMs = 0;
   try {
-    for (let step = first; step.done !== true; step = await next()) yield step.value;
+    for (let step = first; step.done !== true; step = await next()) {
+      heardMs = step.value.heardMs;
+      yield step.value;
+    }
   } finally {
-    await leave();
+    await leave(heardMs);
   }
 }
 

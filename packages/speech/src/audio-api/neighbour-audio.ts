@@ -7,6 +7,7 @@ import type { AudioModelList, Transcription, TranscriptStreamEvent } from "@anti
 import type { Recording } from "../audio-formats/recording.ts";
 import { recordingTooLarge, serviceFailed } from "./errors.ts";
 import type { AudioContext, NeighbourUrl } from "./ports.ts";
+import { AUDIO_SECONDS } from "./transcript-reply.ts";
 
 type HearingOperation = "createTranscription" | "createTranslation" | "listAudioModels";
 
@@ -22,17 +23,17 @@ export function neighbourAudio(
   bytesMax: number,
 ): Pick<AudioHandlers<AudioContext>, HearingOperation> {
   return {
-    createTranscription: async ({ body: { file, ...members } }, { signal }) => {
+    createTranscription: async ({ body: { file, ...members } }, { signal, onHeard = ignoreLength }) => {
       const reply = await neighbourReply(url, "/transcriptions", signal, await encodedForm(file, members, bytesMax));
-      const headers = warningOf(reply);
+      const headers = shownHeaders(reply, onHeard);
       const type = reply.headers.get("content-type") ?? "";
-      if (type.startsWith("text/event-stream")) return { status: 200, headers, events: eventFrames(reply) };
+      if (type.startsWith("text/event-stream")) return { status: 200, headers, events: eventFrames(reply, onHeard) };
       if (type.startsWith("text/plain")) return { status: 200, headers, text: await reply.text() };
       return { status: 200, headers, body: readOwnJson<Transcription>(await reply.text()) };
     },
-    createTranslation: async ({ body: { file, ...members } }, { signal }) => {
+    createTranslation: async ({ body: { file, ...members } }, { signal, onHeard = ignoreLength }) => {
       const reply = await neighbourReply(url, "/translations", signal, await encodedForm(file, members, bytesMax));
-      const headers = warningOf(reply);
+      const headers = shownHeaders(reply, onHeard);
       const isText = reply.headers.get("content-type")?.startsWith("text/plain") === true;
       if (isText) return { status: 200, headers, text: await reply.text() };
       return { status: 200, headers, body: readOwnJson<Transcription>(await reply.text()) };
@@ -108,19 +109,33 @@ async function encodedForm(
   return { method: "POST", body, headers: { "content-type": encoding.headers.get("content-type") ?? "" } };
 }
 
-function warningOf({ headers }: Response): Readonly<Record<string, string>> {
+type OnHeard = (ms: number) => void;
+
+function ignoreLength(): void {}
+
+/** The headers that are passed on. A stream has no length in its headers, but in its last event. */
+function shownHeaders({ headers }: Response, onHeard: OnHeard): Readonly<Record<string, string>> {
   const warning = headers.get(WARNING);
-  return warning === null ? {} : { [WARNING]: warning };
+  const length = headers.get(AUDIO_SECONDS);
+  if (length !== null) onHeard(Number(length) * MS_PER_SECOND);
+  return {
+    ...(warning === null ? {} : { [WARNING]: warning }),
+    ...(length === null ? {} : { [AUDIO_SECONDS]: length }),
+  };
 }
+
+/** How long a recording is, in the last event of its stream. */
+const STREAMED_LENGTH = /"usage":\{"type":"duration","seconds":([\d.]+)\}/;
+const MS_PER_SECOND = 1000;
 
 const FORM: FrameForm = { end: null, errorFrame: (body) => dataFrame(JSON.stringify(body)) };
 
-function eventFrames(reply: Response): EventFrames<TranscriptStreamEvent> {
-  return new EventFrames(wholeFrames(reply), FORM);
+function eventFrames(reply: Response, onHeard: OnHeard): EventFrames<TranscriptStreamEvent> {
+  return new EventFrames(wholeFrames(reply, onHeard), FORM);
 }
 
 /** Texts of whole frames. Comments that keep the connection open are left out. */
-async function* wholeFrames({ body }: Response): AsyncGenerator<string> {
+async function* wholeFrames({ body }: Response, onHeard: OnHeard): AsyncGenerator<string> {
   if (body === null) return;
   const decoder = new TextDecoder();
   let rest = "";
@@ -133,6 +148,8 @@ async function* wholeFrames({ body }: Response): AsyncGenerator<string> {
       .split(FRAME_END)
       .filter((frame) => frame.startsWith("data: "));
     rest = rest.slice(end + FRAME_END.length);
+    const seconds = frames.map((frame) => STREAMED_LENGTH.exec(frame)?.[1]).find((one) => one !== undefined);
+    if (seconds !== undefined) onHeard(Number(seconds) * MS_PER_SECOND);
     if (frames.length > 0) yield frames.map((frame) => frame + FRAME_END).join("");
   }
 }

@@ -10,6 +10,8 @@ export interface AudioContext {
   readonly log: Logger;
   /** Aborts when the client leaves, or when a stopping server ends its remaining requests. */
   readonly signal: AbortSignal;
+  /** Hears once how much of a recording was heard. Nobody if absent. */
+  readonly onHeard?: (ms: number) => void;
 }
 
 /** Hears whole recordings. */

@@ -2,7 +2,7 @@ import type { Transcription, TranscriptionFormat } from "@antiphon/contracts/aud
 import { speakersNotTold } from "./errors.ts";
 import { cuesOf, srtText, vttText } from "./subtitles.ts";
 import type { WholeTranscript } from "./transcript.ts";
-import { transcriptJson, transcriptVerbose } from "./transcript-bodies.ts";
+import { durationOf, transcriptJson, transcriptVerbose } from "./transcript-bodies.ts";
 
 export interface TranscriptShape {
   readonly format: TranscriptionFormat;
@@ -13,6 +13,14 @@ export interface TranscriptShape {
 type TranscriptReply =
   | { readonly status: 200; readonly body: Transcription }
   | { readonly status: 200; readonly text: string };
+
+/** The header with the length of the recording, in seconds. */
+export const AUDIO_SECONDS = "x-antiphon-audio-seconds";
+
+/** Says how long the recording is, which some formats cannot say. */
+export function lengthHeader(transcript: WholeTranscript): Readonly<Record<string, string>> {
+  return { [AUDIO_SECONDS]: String(durationOf(transcript).seconds) };
+}
 
 /** A transcript in the format that was asked for. */
 export function transcriptReply(transcript: WholeTranscript, shape: TranscriptShape): TranscriptReply {

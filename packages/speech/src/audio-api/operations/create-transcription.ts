@@ -7,7 +7,7 @@ import type { AudioContext, AudioParts } from "../ports.ts";
 import { likelyWords, spokenTag } from "../spoken-tag.ts";
 import { TranscriptGatherer } from "../transcript.ts";
 import { durationOf, languagesOf, logprobsOf } from "../transcript-bodies.ts";
-import { transcriptReply } from "../transcript-reply.ts";
+import { lengthHeader, transcriptReply } from "../transcript-reply.ts";
 
 /** `POST /v1/audio/transcriptions`: transcribes a recording. */
 export function createTranscription(parts: AudioParts): AudioHandlers<AudioContext>["createTranscription"] {
@@ -23,7 +23,8 @@ export function createTranscription(parts: AudioParts): AudioHandlers<AudioConte
     if (body.stream === true && (format === "json" || format === "text"))
       return { status: 200, headers: recording.headers, events: transcriptEvents(recording, showsLogprobs) };
     const transcript = await transcriptOf(recording, "transcribe", temperature);
-    return { ...transcriptReply(transcript, { format, granularities, showsLogprobs }), headers: recording.headers };
+    const headers = { ...recording.headers, ...lengthHeader(transcript) };
+    return { ...transcriptReply(transcript, { format, granularities, showsLogprobs }), headers };
   };
 }
 

@@ -2,7 +2,7 @@ import type { AudioHandlers } from "@antiphon/contracts/audio/operations.ts";
 import { translationNotOffered } from "../errors.ts";
 import { hearRecording, transcriptOf } from "../hear-recording.ts";
 import type { AudioContext, AudioParts } from "../ports.ts";
-import { transcriptReply } from "../transcript-reply.ts";
+import { lengthHeader, transcriptReply } from "../transcript-reply.ts";
 
 /** `POST /v1/audio/translations`: what is said in a recording, in English. */
 export function createTranslation(parts: AudioParts): AudioHandlers<AudioContext>["createTranslation"] {
@@ -14,6 +14,6 @@ export function createTranslation(parts: AudioParts): AudioHandlers<AudioContext
     });
     const transcript = await transcriptOf(recording, "translate", temperature);
     const reply = transcriptReply(transcript, { format, granularities: ["segment"], showsLogprobs: false });
-    return { ...reply, headers: recording.headers };
+    return { ...reply, headers: { ...recording.headers, ...lengthHeader(transcript) } };
   };
 }
