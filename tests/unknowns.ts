@@ -15,6 +15,12 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
     "audio.transcriptions.granularities",
     "audio.transcriptions.refusals",
   ],
+  "audio/openapi.yaml paths//v1/realtime/client_secrets/post": [
+    "audio.secrets.of-their-key",
+    "audio.secrets.open-sessions",
+    "audio.secrets.refusals",
+  ],
+  "audio/realtime.yaml info": ["audio.realtime.semantic", "audio.realtime.addresses"],
   "cloud-stt/stream.yaml info": ["cloud.stream.rate-limit-waits-60-seconds", "cloud.stream.idle-drop"],
   "local-stt/openapi.yaml paths//healthz/get": ["stt.health.not-ok-while-loading"],
   "local-stt/openapi.yaml paths//stream/transcribe/post": [
