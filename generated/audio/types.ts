@@ -859,6 +859,8 @@ export interface components {
         RequestId: string;
         /** @description The key's limit of requests per minute, those left, and when it is whole again. On Interface A only. */
         RateLimit: string;
+        /** @description The length of the recording, in seconds. A stream says it in its last event. */
+        AudioSeconds: string;
         /** @description A sentence that warns of the transcript, while a demo model makes it. Absent otherwise. */
         Warning: string;
     };
@@ -943,6 +945,7 @@ export type ParameterOpenAiProject = components['parameters']['OpenAIProject'];
 export type ParameterClientRequestId = components['parameters']['ClientRequestId'];
 export type HeaderRequestId = components['headers']['RequestId'];
 export type HeaderRateLimit = components['headers']['RateLimit'];
+export type HeaderAudioSeconds = components['headers']['AudioSeconds'];
 export type HeaderWarning = components['headers']['Warning'];
 export type $defs = Record<string, never>;
 export interface operations {
@@ -978,6 +981,7 @@ export interface operations {
                     "x-ratelimit-remaining-requests": components["headers"]["RateLimit"];
                     "x-ratelimit-reset-requests": components["headers"]["RateLimit"];
                     "x-antiphon-warning": components["headers"]["Warning"];
+                    "x-antiphon-audio-seconds": components["headers"]["AudioSeconds"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1119,6 +1123,7 @@ export interface operations {
                     "x-ratelimit-remaining-requests": components["headers"]["RateLimit"];
                     "x-ratelimit-reset-requests": components["headers"]["RateLimit"];
                     "x-antiphon-warning": components["headers"]["Warning"];
+                    "x-antiphon-audio-seconds": components["headers"]["AudioSeconds"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1575,6 +1580,7 @@ export interface operations {
                     "x-ratelimit-remaining-requests": components["headers"]["RateLimit"];
                     "x-ratelimit-reset-requests": components["headers"]["RateLimit"];
                     "x-antiphon-warning": components["headers"]["Warning"];
+                    "x-antiphon-audio-seconds": components["headers"]["AudioSeconds"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1696,6 +1702,7 @@ export interface operations {
                     "x-ratelimit-remaining-requests": components["headers"]["RateLimit"];
                     "x-ratelimit-reset-requests": components["headers"]["RateLimit"];
                     "x-antiphon-warning": components["headers"]["Warning"];
+                    "x-antiphon-audio-seconds": components["headers"]["AudioSeconds"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -1766,7 +1766,7 @@ export interface paths {
         };
         /**
          * Count spoken characters
-         * @description Buckets begin at whole minutes, hours or days of UTC. `limit` is at most 1,440 minutes (60 if absent), 168 hours (24) or 31 days (7). This server does not count this kind, so all buckets are empty.
+         * @description Buckets begin at whole minutes, hours or days of UTC. `limit` is at most 1,440 minutes (60 if absent), 168 hours (24) or 31 days (7). Characters count when their sound begins.
          */
         get: operations["getAudioSpeechesUsage"];
         put?: never;
@@ -1799,7 +1799,7 @@ export interface paths {
         };
         /**
          * Count transcribed sound
-         * @description Buckets begin at whole minutes, hours or days of UTC. `limit` is at most 1,440 minutes (60 if absent), 168 hours (24) or 31 days (7). This server does not count this kind, so all buckets are empty.
+         * @description Buckets begin at whole minutes, hours or days of UTC. `limit` is at most 1,440 minutes (60 if absent), 168 hours (24) or 31 days (7). Sound counts that was heard, of recordings and of live sessions, at each answer to the nearest millisecond.
          */
         get: operations["getAudioTranscriptionsUsage"];
         put?: never;
