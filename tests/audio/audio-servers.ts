@@ -12,8 +12,6 @@ export interface AudioServer {
   /** Has no trailing slash and no `/v1`. */
   readonly url: string;
   readonly client: OpenAI;
-  /** The data of Interface A; null for Interface B. */
-  readonly dataDir: string | null;
   /** The speech server that hears. */
   readonly local: LocalSttServer;
   /** Sends a form to a path below /v1/audio. */
@@ -38,7 +36,6 @@ export async function openAudioServer(door: Door, options: LocalSttServerOptions
   return {
     url,
     local,
-    dataDir: responsesApi?.dataDir ?? null,
     client: new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 }),
     post: async (path, form, signal) => {
       // A form is sent as a stream, which fails beside its request if the server answers before it has read all of it.

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { makeKey, runKeys } from "../keys/keys-command.ts";
 import { program } from "../local-stt/tone-server.ts";
 import { sound } from "../speech/tones.ts";
 import { verifies } from "../verifies.ts";
@@ -25,13 +24,13 @@ interface Answer {
 }
 
 async function startDoor(door: Door, env: Readonly<Record<string, string>> = {}) {
-  const { url, client, dataDir } = await startAudioServer(door, { env });
+  const { url, client } = await startAudioServer(door, { env });
   const post = async (path: string, body: unknown, key = client.apiKey ?? ""): Promise<Answer> => {
     const headers = { "content-type": "application/json", authorization: `Bearer ${key}` };
     const reply = await fetch(`${url}/v1/realtime/${path}`, { method: "POST", headers, body: JSON.stringify(body) });
     return { status: reply.status, body: await reply.json() };
   };
-  return { url, client, dataDir: dataDir ?? "", post };
+  return { url, client, post };
 }
 
 describe.skipIf(program === null).each(DOORS)("client secrets of %s", (door) => {
@@ -149,18 +148,12 @@ describe.skipIf(program === null)("a client secret", () => {
 
   test("ends with the key that made it", async () => {
     verifies("audio.secrets.of-their-key");
-    const { url, dataDir, post } = await startDoor("Interface A");
-    const key = await makeKey(dataDir);
-    const apiKey = String((await post("client_secrets", {}, key)).body["value"]);
+    const { url, client, post } = await startDoor("Interface A");
+    const key = await client.post<{ id: string; value: string }>("/organization/keys", { body: { name: "brief" } });
+    const apiKey = String((await post("client_secrets", {}, key.value)).body["value"]);
     await openRealtime(url, { apiKey });
-    const { out } = await runKeys(dataDir, "list");
-    const id =
-      out
-        .split("\n")
-        .find((line) => line.includes(`…${key.slice(-4)}`))
-        ?.split(" ")[0] ?? "";
-    expect(await runKeys(dataDir, "revoke", id)).toMatchObject({ code: 0 });
-    await expect.poll(() => statusOf(url, apiKey), { timeout: 10_000 }).toBe(401);
+    await client.delete(`/organization/keys/${key.id}`);
+    await expect(openRealtime(url, { apiKey })).rejects.toMatchObject({ status: 401 });
   });
 
   test("counts against the requests of its key, and so do its sessions", async () => {
@@ -172,11 +165,3 @@ describe.skipIf(program === null)("a client secret", () => {
     await expect(openRealtime(url, { apiKey })).rejects.toMatchObject({ status: 429 });
   });
 });
-
-/** The status of a refused upgrade; 101 if it is accepted. */
-function statusOf(url: string, apiKey: string): Promise<unknown> {
-  return openRealtime(url, { apiKey }).then(
-    () => 101,
-    (error: { readonly status?: unknown }) => error.status,
-  );
-}
