@@ -29,7 +29,9 @@ export async function generateContract(
   await mkdir(workFolder);
   const openapi = bundle(contract.openapi);
   const streams = contract.streams.map(({ spec }) => bundle(spec));
-  const schemas = contract.usesSchemasOfOthers ? reachedSchemas(openapi, ...streams) : allSchemas([openapi, ...streams]);
+  const schemas = contract.usesSchemasOfOthers
+    ? reachedSchemas(openapi, ...streams)
+    : allSchemas([openapi, ...streams]);
   const document = withSchemas(openapi.document, schemas);
   const published = withSchemas(openapi.document, reachedSchemas(openapi));
   const texts = await Promise.all([
