@@ -6,10 +6,11 @@ import { verifies } from "../verifies.ts";
 
 const SPECS = join(import.meta.dirname, "../../specs");
 
-test("the ledger says what becomes of each member of an audio request", () => {
+test("the ledger says what becomes of each member of an audio request and of a live session", () => {
   verifies("audio.transcriptions.members");
-  const schemas: Record<string, { properties: object }> = parse(
-    readFileSync(join(SPECS, "schemas/audio.yaml"), "utf8"),
+  const schemas: Record<string, { properties: object }> = Object.assign(
+    {},
+    ...["audio.yaml", "realtime.yaml"].map((file) => parse(readFileSync(join(SPECS, "schemas", file), "utf8"))),
   );
   const ledger: object = parse(readFileSync(join(SPECS, "audio-ledger.yaml"), "utf8"));
   const membersOf = (prefix: string, schema: string): string[] =>
@@ -19,6 +20,11 @@ test("the ledger says what becomes of each member of an audio request", () => {
       ...membersOf("transcription", "TranscriptionForm"),
       ...membersOf("translation", "TranslationForm"),
       ...membersOf("speech", "SpeechRequest"),
+      ...membersOf("realtime.transcription", "RealtimeTranscription"),
+      ...membersOf("realtime.input", "RealtimeAudioInputUpdate"),
+      ...membersOf("realtime.server_vad", "RealtimeServerVad"),
+      ...membersOf("realtime.semantic_vad", "RealtimeSemanticVad"),
+      ...membersOf("realtime.session", "RealtimeTranscriptionConfig"),
     ].toSorted(),
   );
 });
