@@ -27,7 +27,7 @@ function chunk(key: number, fields: Partial<FoundChunk> = {}): FoundChunk {
 
 /** Its score by words is a sixteenth of its BM25 score. */
 function hit(key: number, words: number, cosine: number | null = null, model = "any"): ChunkHit {
-  return { key, words, coverage: Math.min(1, words / 16) ** 1.5, cosine, model };
+  return { key, words, coverage: Math.min(1, words / 16) ** 1.5, cosine, nearness: cosine, model };
 }
 
 function files(...found: Parameters<typeof fuse>): readonly string[] {
@@ -89,6 +89,18 @@ test("what is good by both kinds comes before what is best by one", () => {
       ALL,
     )[0],
   ).toBe("file-2");
+});
+
+test("what is near to everything comes later by meaning, and its score stays that of its cosine", () => {
+  const hits = [
+    { ...hit(1, 0, 0.9), nearness: 0.4 },
+    { ...hit(2, 0, 0.8), nearness: 0.5 },
+  ];
+  const passages = fuse([hits], [chunk(1), chunk(2)], { ...ALL, weights: { words: 0, meaning: 1 } });
+  expect(passages.map(({ fileId, score }) => [fileId, score.toFixed(2)])).toEqual([
+    ["file-2", "0.80"],
+    ["file-1", "0.90"],
+  ]);
 });
 
 test("weights decide which kind counts", () => {

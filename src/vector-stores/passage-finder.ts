@@ -1,6 +1,7 @@
 import type { Logger } from "@antiphon/base/logger.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import type { Passage, PassageFinder, PassageSearch, PassagesFound } from "@antiphon/domain/vector-stores.ts";
+import { commonShareOf } from "./embeddings/cosine-scales.ts";
 import { favourRows } from "./favour-rows.ts";
 import { fuse } from "./fuse.ts";
 import type { ChunkFinder, SearchScope } from "./ports/search.ts";
@@ -54,7 +55,11 @@ export class StoredPassages implements PassageFinder {
     const questions = queries.map((_, index) => ({
       words: words[index]?.words ?? [],
       stopWords: words[index]?.stopWords ?? [],
-      vectors: vectors.map(({ model, ofQueries }) => ({ model, vector: ofQueries[index] ?? new Float32Array(0) })),
+      vectors: vectors.map(({ model, ofQueries }) => ({
+        model,
+        vector: ofQueries[index] ?? new Float32Array(0),
+        commonShare: commonShareOf(model.name),
+      })),
     }));
     const perKindMax = Math.max(CHUNKS_PER_KIND, resultsMax);
     const result = await this.#chunks.find(scope, questions, perKindMax, signal);

@@ -122,7 +122,7 @@ async function measureSearches(store: Store, storeId: string): Promise<void> {
   const byMeaning = (): ChunkQuestion => ({
     words: [],
     stopWords: [],
-    vectors: [{ model: MODEL, vector: randomVector() }],
+    vectors: [{ model: MODEL, vector: randomVector(), commonShare: 0.4 }],
   });
   const kinds: readonly (readonly [string, () => ChunkQuestion, number])[] = [
     ["4 words", () => byWords(4), WORDS_MS_MAX],

@@ -14,7 +14,7 @@ import type { ChunkIndex, KnownWord, NumberedModel } from "./chunk-index.ts";
 import { CHUNKS_OF_FILE_MAX, fileOfChunk, ordinalOfChunk } from "./chunk-keys.ts";
 import { filterSql } from "./filter-sql.ts";
 import type { SearchPlaces } from "./search-messages.ts";
-import { cosineOf, NearestChunks, type VectorCache } from "./vector-scores.ts";
+import { compareAll, NearestChunks, type VectorCache } from "./vector-scores.ts";
 import { type SearchedFile, type WordCount, WordScores } from "./word-scores.ts";
 
 /** Over-fetch: estimates are close, so score 4x the requested chunks exactly. */
@@ -26,7 +26,7 @@ const COMMON_CHUNKS_MIN = 2_000;
 /** Below SQLite's limit on variables. */
 const KEYS_AT_ONCE_MAX = 500;
 
-const NO_COSINE = { cosine: null, model: null } as const;
+const NO_COSINE = { cosine: null, nearness: null, model: null } as const;
 
 interface SearchedStore {
   readonly number: number;
@@ -91,13 +91,14 @@ export class ChunkSearch {
     const scores = await this.#scoreWords(stores, files, { words, stopWords });
     const candidates = scores.candidates(perKindMax * CANDIDATES_PER_RESULT);
     const near = new Set<number>();
-    const cosines = new Map<number, Pick<ChunkHit, "cosine" | "model">>();
-    for (const { model, vector } of vectors) {
+    const cosines = new Map<number, Pick<ChunkHit, "cosine" | "nearness" | "model">>();
+    for (const { model, vector, commonShare } of vectors) {
       const searchedStores = stores.filter((store) => isModel(store.model, model));
       const nearest = await this.#nearest(searchedStores, files, vector, perKindMax);
-      const nearestCosines = await this.#cosines(searchedStores, files, vector, [...nearest, ...candidates]);
-      for (const [key, cosine] of nearestCosines) cosines.set(key, { cosine, model: model.name });
-      for (const key of best(nearest, (one) => nearestCosines.get(one) ?? -1, perKindMax)) near.add(key);
+      const chunkVectors = await this.#vectorsOf(searchedStores, files, [...nearest, ...candidates]);
+      const compared = compareAll({ vector, commonShare }, chunkVectors, nearest);
+      for (const [key, nearness] of compared) cosines.set(key, { ...nearness, model: model.name });
+      for (const key of best(nearest, (one) => compared.get(one)?.nearness ?? -1, perKindMax)) near.add(key);
     }
     const lengths = await this.#lengthsOf([...near, ...candidates]);
     const scored = new Map([...near, ...candidates].map((key) => [key, scores.scoreOf(key, lengths.get(key) ?? 0)]));
@@ -154,7 +155,7 @@ export class ChunkSearch {
     return lengths;
   }
 
-  /** More candidates than requested, because their cosines are estimated. */
+  /** More candidates than requested, because their cosines are estimated, and because their order changes yet. */
   async #nearest(
     stores: readonly SearchedStore[],
     files: ReadonlyMap<number, FileRow>,
@@ -177,20 +178,19 @@ export class ChunkSearch {
     return nearest.keys;
   }
 
-  async #cosines(
+  /** The vectors of these chunks, without duplicates; chunks of other stores are left out. */
+  async #vectorsOf(
     stores: readonly SearchedStore[],
     files: ReadonlyMap<number, FileRow>,
-    vector: Float32Array,
     keys: readonly number[],
-  ): Promise<ReadonlyMap<number, number>> {
-    const cosines = new Map<number, number>();
+  ): Promise<ReadonlyMap<number, Float32Array>> {
+    const vectors = new Map<number, Float32Array>();
     const storeNumbers = new Set(stores.map(({ number }) => number));
-    const own = keys.filter((key) => storeNumbers.has(files.get(fileOfChunk(key))?.storeNumber ?? 0));
+    const own = [...new Set(keys)].filter((key) => storeNumbers.has(files.get(fileOfChunk(key))?.storeNumber ?? 0));
     for (const model of modelsOf(stores))
       for (const some of inPortions(own))
-        for (const [key, storedVector] of await this.#index.vectorsOf(model, some))
-          cosines.set(key, cosineOf(vector, storedVector));
-    return cosines;
+        for (const [key, storedVector] of await this.#index.vectorsOf(model, some)) vectors.set(key, storedVector);
+    return vectors;
   }
 
   async #findStores({ owner, storeIds }: SearchPlaces): Promise<readonly SearchedStore[]> {

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import type { QuestionVector } from "../../vector-stores/ports/search.ts";
 import { Best } from "./best.ts";
 import { chunkKey } from "./chunk-keys.ts";
 import { eachProduct, type QuantizedVectors } from "./quantized.ts";
@@ -61,8 +62,41 @@ export class NearestChunks {
   }
 }
 
+/** How near a chunk is to a question. */
+export interface Nearness {
+  readonly cosine: number;
+  /** Orders the chunks of one search. See `ChunkHit.nearness`. */
+  readonly nearness: number;
+}
+
+/** So many of the nearest chunks stand for the texts around a question. */
+const AROUND_MAX = 100;
+
+/** Compares a question with chunks. `nearest`: the keys of those around it. Vectors are of unit length and one model. */
+export function compareAll(
+  { vector, commonShare }: Pick<QuestionVector, "vector" | "commonShare">,
+  chunks: ReadonlyMap<number, Float32Array>,
+  nearest: readonly number[],
+): ReadonlyMap<number, Nearness> {
+  const cosines = new Map([...chunks].map(([key, chunk]) => [key, cosineOf(vector, chunk)]));
+  const around = nearest
+    .toSorted((one, other) => (cosines.get(other) ?? -1) - (cosines.get(one) ?? -1) || one - other)
+    .slice(0, AROUND_MAX)
+    .flatMap((key) => chunks.get(key) ?? []);
+  const middle = new Float32Array(vector.length);
+  for (const chunk of around)
+    for (let k = 0; k < middle.length; k++)
+      middle[k] = (middle[k] ?? 0) + (commonShare * (chunk[k] ?? 0)) / around.length;
+  return new Map(
+    [...chunks].map(([key, chunk]) => {
+      const cosine = cosines.get(key) ?? 0;
+      return [key, { cosine, nearness: cosine - cosineOf(middle, chunk) }];
+    }),
+  );
+}
+
 /** The cosine of vectors of unit length. */
-export function cosineOf(vector: Float32Array, other: Float32Array): number {
+function cosineOf(vector: Float32Array, other: Float32Array): number {
   let sum = 0;
   for (let k = 0; k < vector.length; k++) sum += (vector[k] ?? 0) * (other[k] ?? 0);
   return sum;

@@ -1,9 +1,19 @@
 import { Best } from "./best.ts";
 import { chunkKey, fileOfChunk } from "./chunk-keys.ts";
 
-/** The weights of a word's repetition and of a chunk's length. Values from the literature. */
-const K1 = 1.2;
-const B = 0.75;
+/** How much the repetition of a word counts, and the length of its chunk. */
+interface CountScale {
+  readonly k1: number;
+  readonly b: number;
+}
+
+/**
+ * Chosen on half of the questions of `scripts/tools-quality`. The usual 1.2 and 0.75 suit documents of any length, but
+ * chunks are cut at a length, so a short one is a whole text on one subject.
+ */
+const SCORE_SCALE: CountScale = { k1: 2, b: 0.9 };
+/** For coverage, in which no repetition should count for much. Values from the literature. */
+const COVERAGE_SCALE: CountScale = { k1: 1.2, b: 0.75 };
 
 /** A searched file. */
 export interface SearchedFile {
@@ -94,7 +104,7 @@ export class WordScores {
       const file = fileOfChunk(key);
       const ofFile = this.#estimatesOf(file);
       const ordinal = key - chunkKey(file, 0);
-      ofFile[ordinal] = (ofFile[ordinal] ?? 0) + rarity * dampCount(count, 1);
+      ofFile[ordinal] = (ofFile[ordinal] ?? 0) + rarity * dampCount(count, 1, SCORE_SCALE);
     }
   }
 
@@ -118,8 +128,9 @@ export class WordScores {
       whole += weight;
       const count = counts.get(key);
       if (count === undefined) continue;
-      const damped = dampCount(count, length / this.#averageLength);
-      score += rarity * damped;
+      const relativeLength = length / this.#averageLength;
+      const damped = dampCount(count, relativeLength, COVERAGE_SCALE);
+      score += rarity * dampCount(count, relativeLength, SCORE_SCALE);
       covered += (weight * damped) / (damped + UNSURE);
     }
     return { words: score, coverage: whole === 0 ? 0 : covered / whole };
@@ -137,6 +148,6 @@ function rarityOf(chunksWithWord: number, chunkCount: number): number {
 }
 
 /** The weight of `count` repetitions in a chunk of this length; 1 is the average length. */
-function dampCount(count: number, length: number): number {
-  return (count * (K1 + 1)) / (count + K1 * (1 - B + B * length));
+function dampCount(count: number, length: number, { k1, b }: CountScale): number {
+  return (count * (k1 + 1)) / (count + k1 * (1 - b + b * length));
 }

@@ -16,7 +16,15 @@ export interface ChunkQuestion {
   readonly words: readonly (readonly string[])[];
   /** Words that say little: they count less, and cover nothing of the question. */
   readonly stopWords: readonly (readonly string[])[];
-  readonly vectors: readonly { readonly model: VectorModel; readonly vector: Float32Array }[];
+  readonly vectors: readonly QuestionVector[];
+}
+
+/** A question as a vector of one model. */
+export interface QuestionVector {
+  readonly model: VectorModel;
+  readonly vector: Float32Array;
+  /** From 0 to 1: see `ChunkHit.nearness`. */
+  readonly commonShare: number;
 }
 
 /** A chunk that matches a question. */
@@ -47,6 +55,11 @@ export interface ChunkHit {
   readonly coverage: number;
   /** The cosine of both vectors, from -1 to 1; null if one of them is missing. */
   readonly cosine: number | null;
+  /**
+   * The cosine less `commonShare` of that with the middle of the chunks around the question, because some texts are a
+   * little near to every question. Orders chunks by meaning within one search; null without a cosine.
+   */
+  readonly nearness: number | null;
   /** The name of the model of these vectors; null without a cosine. */
   readonly model: string | null;
 }

@@ -88,7 +88,7 @@ describe.skipIf(whyNoPostgres() !== undefined)("in PostgreSQL", () => {
     const question = {
       words: [["tide"], ["moon"]],
       stopWords: [],
-      vectors: [{ model: MODEL, vector: Float32Array.from([1, 0]) }],
+      vectors: [{ model: MODEL, vector: Float32Array.from([1, 0]), commonShare: 0.4 }],
     };
     const found = await search.find(scope, [question], 10);
     expect(found.type === "found" ? found.chunks.map(({ text }) => text) : []).toEqual(["tide moon"]);
@@ -238,7 +238,7 @@ async function useSearch(url: string, id: string): Promise<void> {
   const question = {
     words: [["tide"], ["moon"]],
     stopWords: [],
-    vectors: [{ model: { name: "new", dimensions: 2 }, vector: Float32Array.from([1, 0]) }],
+    vectors: [{ model: { name: "new", dimensions: 2 }, vector: Float32Array.from([1, 0]), commonShare: 0 }],
   };
   for (const each of [null, filter]) await search.find({ owner: OURS, storeIds: [id], filter: each }, [question], 10);
   await search.modelsOf({ owner: OURS, storeIds: [id] });

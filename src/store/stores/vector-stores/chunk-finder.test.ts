@@ -84,7 +84,7 @@ testStores("by meaning the nearest chunks are found, with their true cosines", a
     { model: MODEL },
   );
   expect(await store.chunks.modelsOf({ owner: OURS, storeIds: [id] })).toEqual([MODEL]);
-  const vectors = [{ model: MODEL, vector: Float32Array.from([1, 0]) }];
+  const vectors = [{ model: MODEL, vector: Float32Array.from([1, 0]), commonShare: 0 }];
   const found = await find(store, [id], { words: [["north"]], stopWords: [], vectors });
   expect(found.type).toBe("found");
   if (found.type !== "found") return;

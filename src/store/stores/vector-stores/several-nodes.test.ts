@@ -161,7 +161,11 @@ testStores("a store is searched by its old model until all of its files have vec
   expect(await models()).toEqual([NEW]);
   await store.vectorRenewal.switchStores(NEW);
   while (await store.vectorRenewal.eraseOld());
-  const question = { words: [], stopWords: [], vectors: [{ model: NEW, vector: Float32Array.from([0, 0, 1]) }] };
+  const question = {
+    words: [],
+    stopWords: [],
+    vectors: [{ model: NEW, vector: Float32Array.from([0, 0, 1]), commonShare: 0 }],
+  };
   const scope = { owner: OURS, storeIds: [id], filter: null };
   const found = await store.chunks.find(scope, [question], 10, new AbortController().signal);
   expect(found.type === "found" ? found.hits[0]?.map(({ cosine }) => cosine).toSorted() : []).toEqual([-1, 1]);
