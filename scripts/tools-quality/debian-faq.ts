@@ -5,20 +5,26 @@ import { join } from "node:path";
 /** What is downloaded once. */
 export const CACHE = join(import.meta.dirname, "../../.cache/tools-quality");
 
-/** A question and the text that answers it. */
+/** A text, and the question that it answers. */
 export interface Answer {
-  readonly question: string;
+  /** Null if its title is none, such as "Authors" or "aptitude", which stands above two texts of the Debian FAQ. */
+  readonly question: string | null;
   readonly text: string;
 }
 
 /** Shorter texts are tables of contents, and placeholders. */
 const TEXT_CHARACTERS_MIN = 80;
 
+/** All FAQs in English. */
+const ENGLISH_SETS = ["en", "perl", "python"];
+
 /**
- * The questions of a set, with their answers: `perl`, `python`, or a language of the Debian FAQ. They come from
- * Debian's documentation packages, which apt fetches into the cache; nothing of them is kept in this repository.
+ * The texts of a set, with their questions: `perl`, `python`, a language of the Debian FAQ, or `english` for all three
+ * in this language. They come from Debian's documentation packages, which apt fetches into the cache; nothing of them
+ * is kept in this repository.
  */
 export function readFaq(set: string): readonly Answer[] {
+  if (set === "english") return ENGLISH_SETS.flatMap(readFaq);
   if (set === "perl") return pagesOf("perl-doc", "usr/share/perl/*/pod/perlfaq[1-9].pod").flatMap(answersInPod);
   if (set === "python")
     return pagesOf(pythonPackage(), "usr/share/doc/python3.+([0-9])/html/faq/*.html").flatMap(answersInManual);
@@ -76,7 +82,7 @@ function answersInManual(html: string): readonly Answer[] {
       .replace("\u00b6", "")
       .trim();
     const text = plainText(body.replace(/<div class="clearer.*/s, ""));
-    return question.endsWith("?") ? answerOf(question, text) : [];
+    return question.endsWith("?") ? answerOf(question, text) : []; // The others are titles of chapters.
   });
 }
 
@@ -91,8 +97,9 @@ function answersIn(html: string): readonly Answer[] {
   });
 }
 
-function answerOf(question: string, text: string): readonly Answer[] {
-  return question === "" || text.length < TEXT_CHARACTERS_MIN ? [] : [{ question, text }];
+function answerOf(title: string, text: string): readonly Answer[] {
+  if (title === "" || text.length < TEXT_CHARACTERS_MIN) return [];
+  return [{ question: title.trimEnd().endsWith("?") ? title : null, text }];
 }
 
 function plainText(html: string): string {

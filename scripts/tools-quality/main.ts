@@ -1,7 +1,7 @@
 /**
  * Measures how well file_search finds the answers of FAQs, on a server of its own with the model that
  * `antiphon search setup` fetches, beside rank_bm25 and bm25s of PyPI. Arguments are languages of the Debian FAQ,
- * `perl` and `python`. The last column has what thresholds of the score leave of right answers and of what is found for
+ * `perl`, `python` and `english`. Titles that are no questions are not asked; their texts are searched. The last column has what thresholds of the score leave of right answers and of what is found for
  * questions on other subjects.
  */
 import { execFileSync } from "node:child_process";
@@ -17,10 +17,10 @@ import type { EmbeddingPurpose } from "../../src/vector-stores/ports/vectors.ts"
 import { cleanUp, removeFolder } from "../bench/clean-up.ts";
 import { type Answer, CACHE, readFaq } from "./debian-faq.ts";
 import { FaqServer, type FoundText } from "./faq-server.ts";
-import { ndcg, recall } from "./measures.ts";
+import { ndcg, type Ranking, recall } from "./measures.ts";
 import { KEY, MAIN, startTrialServer } from "./trial-server.ts";
 
-const SETS = ["en", "perl", "python", "de", "fr", "it", "nl", "pt", "ru"];
+const SETS = ["english", "en", "perl", "python", "de", "fr", "it", "nl", "pt", "ru"];
 const THRESHOLDS = [0.3, 0.5];
 /** What no FAQ of a program answers. */
 const FOREIGN_QUESTIONS = [
@@ -38,6 +38,16 @@ const PATIENCE_MS = 3_600_000;
 /** For each question, the numbers of the found answers, best first. */
 type Rankings = readonly (readonly number[])[];
 
+interface Question {
+  readonly text: string;
+  /** The number of the answer. */
+  readonly right: number;
+}
+
+function questionsOf(answers: readonly Answer[]): readonly Question[] {
+  return answers.flatMap(({ question }, right) => (question === null ? [] : [{ text: question, right }]));
+}
+
 const asked = process.argv.slice(2);
 const modelFile = fetchModel();
 const columns = ["words", "hybrid", "meaning", "rank_bm25", "bm25s"].map((name) => name.padEnd(14));
@@ -47,6 +57,7 @@ for (const set of asked.length === 0 ? SETS : asked) await measureSet(set, readF
 
 async function measureSet(set: string, answers: readonly Answer[]): Promise<void> {
   const before = performance.now();
+  const questions = questionsOf(answers);
   const byWords = await serverFinds("none", answers);
   const hybrid = await serverFinds(modelFile, answers);
   const rankings: readonly Rankings[] = [
@@ -56,10 +67,18 @@ async function measureSet(set: string, answers: readonly Answer[]): Promise<void
     ...peerRankings(answers),
   ];
   const seconds = Math.round((performance.now() - before) / 1000);
-  const cells = rankings.map((ranking) => `${ndcg(ranking).toFixed(3)} ${recall(ranking).toFixed(3)}`.padEnd(14));
-  const right = hybrid.found.flatMap((texts, index) => texts.filter(({ number }) => number === index));
+  const cells = rankings.map((ofQuestions) => cellOf(ofQuestions, questions).padEnd(14));
+  const right = hybrid.found.flatMap((texts, index) =>
+    texts.filter(({ number }) => number === questions[index]?.right),
+  );
   const kept = [right, hybrid.foreign.flat()].map((texts) => keptShares(texts).join(" ")).join(", ");
-  console.log(`${`${set}, ${answers.length} files, ${seconds} s`.padEnd(28)}${cells.join("")}${kept}`);
+  const title = `${set}, ${questions.length} of ${answers.length}, ${seconds} s`;
+  console.log(`${title.padEnd(28)}${cells.join("")}${kept}`);
+}
+
+function cellOf(rankings: Rankings, questions: readonly Question[]): string {
+  const pairs = questions.map(({ right }, index): Ranking => ({ found: rankings[index] ?? [], right }));
+  return `${ndcg(pairs).toFixed(3)} ${recall(pairs).toFixed(3)}`;
 }
 
 /** The shares of these texts whose score reaches each threshold. */
@@ -87,7 +106,7 @@ async function serverFinds(embeddingFile: string, answers: readonly Answer[]): P
   const server = await startTrialServer(dataDir, { EMBEDDING_FILE: embeddingFile, CODE_ENGINE: "off" });
   const client = new FaqServer(server.url, KEY);
   const storeId = await client.fill(answers.map(({ text }) => text));
-  const questions = answers.map(({ question }) => question);
+  const questions = questionsOf(answers).map(({ text }) => text);
   const found = await client.search(storeId, questions);
   const foreign = await client.search(storeId, FOREIGN_QUESTIONS);
   server.stop();
@@ -109,7 +128,7 @@ async function cosineRankings(path: string, answers: readonly Answer[]): Promise
     "passage",
   );
   const questions = await vectorsOf(
-    answers.map(({ question }) => question),
+    questionsOf(answers).map(({ text }) => text),
     "question",
   );
   return questions.map((question) => {
@@ -131,7 +150,7 @@ function fetchModel(): string {
 
 /** The rankings of rank_bm25 and of bm25s. */
 function peerRankings(answers: readonly Answer[]): readonly Rankings[] {
-  const questions = answers.map(({ question }) => question);
+  const questions = questionsOf(answers).map(({ text }) => text);
   const input = JSON.stringify({ questions, passages: answers.map(({ text }) => text) });
   const output = execFileSync(python(), [join(import.meta.dirname, "peers.py")], { input });
   const { rank_bm25, bm25s }: { readonly rank_bm25: Rankings; readonly bm25s: Rankings } = JSON.parse(

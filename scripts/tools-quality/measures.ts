@@ -1,15 +1,18 @@
-/** For each question, the numbers of the found answers, best first. The right one has the question's own number. */
-type Rankings = readonly (readonly number[])[];
+/** The numbers of the texts that were found for a question, best first, and that of the right one. */
+export interface Ranking {
+  readonly found: readonly number[];
+  readonly right: number;
+}
 
 const DEPTH = 10;
 
 /** With one right answer, the gain at rank r, from 1, is 1 / log2(r + 1). */
-export function ndcg(rankings: Rankings): number {
-  return mean(rankings.map((ranking, question) => gainAt(ranking.slice(0, DEPTH).indexOf(question))));
+export function ndcg(rankings: readonly Ranking[]): number {
+  return mean(rankings.map(({ found, right }) => gainAt(found.slice(0, DEPTH).indexOf(right))));
 }
 
-export function recall(rankings: Rankings): number {
-  return mean(rankings.map((ranking, question) => (ranking.slice(0, DEPTH).includes(question) ? 1 : 0)));
+export function recall(rankings: readonly Ranking[]): number {
+  return mean(rankings.map(({ found, right }) => (found.slice(0, DEPTH).includes(right) ? 1 : 0)));
 }
 
 function gainAt(index: number): number {
