@@ -16,8 +16,11 @@ export interface ChunkTask {
 /** Requests the first or the next chunks of a file. Each request has one reply, so that nothing piles up. */
 export type ChunkRequest = { readonly name: "begin"; readonly task: ChunkTask } | { readonly name: "next" };
 
+/** A chunk in a message. Its words are joined by blanks: one text is copied to another thread faster than hundreds. */
+export type SentChunk = Omit<PreparedChunk, "words"> & { readonly words: string };
+
 export type ChunkAnswer =
-  | { readonly name: "chunks"; readonly chunks: readonly PreparedChunk[]; readonly isLast: boolean }
+  | { readonly name: "chunks"; readonly chunks: readonly SentChunk[]; readonly isLast: boolean }
   | { readonly name: "failed"; readonly error: VectorStoreFileError };
 
 /** The start data of the thread. */

@@ -1,6 +1,13 @@
 import { Worker } from "node:worker_threads";
 import { IngestFailed } from "../ingest-failed.ts";
-import type { ChunkAnswer, ChunkRequest, ChunkTask, ChunkThreadData, PreparedChunk } from "./chunk-messages.ts";
+import type {
+  ChunkAnswer,
+  ChunkRequest,
+  ChunkTask,
+  ChunkThreadData,
+  PreparedChunk,
+  SentChunk,
+} from "./chunk-messages.ts";
 
 const HEAP_MEGABYTES_MAX = 1024;
 /** The time limit of one reply, including reading a document. */
@@ -26,7 +33,7 @@ export class ChunkThread {
     let answer = await this.#ask({ name: "begin", task: moveBuffers(task) }, signal);
     for (;;) {
       if (answer.name === "failed") throw new IngestFailed(answer.error);
-      if (answer.chunks.length > 0) yield answer.chunks;
+      if (answer.chunks.length > 0) yield answer.chunks.map(receivedChunk);
       if (answer.isLast) return;
       answer = await this.#ask({ name: "next" }, signal);
     }
@@ -77,6 +84,10 @@ export class ChunkThread {
     worker.unref();
     return worker;
   }
+}
+
+function receivedChunk(chunk: SentChunk): PreparedChunk {
+  return { ...chunk, words: chunk.words === "" ? [] : chunk.words.split(" ") };
 }
 
 /** Copies bytes that share their memory with others, because they cannot be moved. */

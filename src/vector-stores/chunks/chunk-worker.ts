@@ -6,7 +6,14 @@ import { counterFor } from "@antiphon/tokenizers/count-texts.ts";
 import { formsOfText } from "../words/text-language.ts";
 import type { WordForms } from "../words/word-forms.ts";
 import { wordsOf } from "../words/words.ts";
-import type { ChunkAnswer, ChunkRequest, ChunkTask, ChunkThreadData, PreparedChunk } from "./chunk-messages.ts";
+import type {
+  ChunkAnswer,
+  ChunkRequest,
+  ChunkTask,
+  ChunkThreadData,
+  PreparedChunk,
+  SentChunk,
+} from "./chunk-messages.ts";
 import { ChunkWords } from "./chunk-words.ts";
 import { cutText, type TextRange, TooManyTokens } from "./cut-text.ts";
 
@@ -86,12 +93,12 @@ function* withNextStarts(
 }
 
 function nextChunks(): ChunkAnswer {
-  const chunks: PreparedChunk[] = [];
+  const chunks: SentChunk[] = [];
   let characters = 0;
   while (chunks.length < CHUNKS_AT_ONCE_MAX && characters < CHARACTERS_AT_ONCE_MAX) {
     const step = current?.next();
     if (step === undefined || step.done === true) return { name: "chunks", chunks, isLast: true };
-    chunks.push(step.value);
+    chunks.push({ ...step.value, words: step.value.words.join(" ") });
     characters += step.value.text.length;
   }
   return { name: "chunks", chunks, isLast: false };
