@@ -1,8 +1,8 @@
 /**
  * Measures how well file_search finds the answers of FAQs, on a server of its own with the model that
  * `antiphon search setup` fetches, beside rank_bm25 and bm25s of PyPI. Arguments are languages of the Debian FAQ,
- * `perl`, `python` and `english`. Titles that are no questions are not asked; their texts are searched. The last column has what thresholds of the score leave of right answers and of what is found for
- * questions on other subjects.
+ * `perl`, `python` and `english`. Titles that are no questions are not asked; their texts are searched. The last column
+ * has what thresholds of the score leave of right answers and of what is found for questions on other subjects.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync } from "node:fs";

@@ -14,7 +14,7 @@ import type { ChunkIndex, KnownWord, NumberedModel } from "./chunk-index.ts";
 import { CHUNKS_OF_FILE_MAX, fileOfChunk, ordinalOfChunk } from "./chunk-keys.ts";
 import { filterSql } from "./filter-sql.ts";
 import type { SearchPlaces } from "./search-messages.ts";
-import { compareAll, NearestChunks, type VectorCache } from "./vector-scores.ts";
+import { compareChunks, NearestChunks, type VectorCache } from "./vector-scores.ts";
 import { type SearchedFile, type WordCount, WordScores } from "./word-scores.ts";
 
 /** Over-fetch: estimates are close, so score 4x the requested chunks exactly. */
@@ -96,9 +96,9 @@ export class ChunkSearch {
       const searchedStores = stores.filter((store) => isModel(store.model, model));
       const nearest = await this.#nearest(searchedStores, files, vector, perKindMax);
       const chunkVectors = await this.#vectorsOf(searchedStores, files, [...nearest, ...candidates]);
-      const compared = compareAll({ vector, commonShare }, chunkVectors, nearest);
-      for (const [key, nearness] of compared) cosines.set(key, { ...nearness, model: model.name });
-      for (const key of best(nearest, (one) => compared.get(one)?.nearness ?? -1, perKindMax)) near.add(key);
+      const nearnesses = compareChunks({ vector, commonShare }, chunkVectors, nearest);
+      for (const [key, nearness] of nearnesses) cosines.set(key, { ...nearness, model: model.name });
+      for (const key of best(nearest, (one) => nearnesses.get(one)?.nearness ?? -1, perKindMax)) near.add(key);
     }
     const lengths = await this.#lengthsOf([...near, ...candidates]);
     const scored = new Map([...near, ...candidates].map((key) => [key, scores.scoreOf(key, lengths.get(key) ?? 0)]));

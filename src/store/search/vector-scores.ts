@@ -72,8 +72,11 @@ export interface Nearness {
 /** So many of the nearest chunks stand for the texts around a question. */
 const AROUND_MAX = 100;
 
-/** Compares a question with chunks. `nearest`: the keys of those around it. Vectors are of unit length and one model. */
-export function compareAll(
+/**
+ * Compares a question with chunks. `nearest`: the keys of those around it. All vectors are of unit length, and of one
+ * model.
+ */
+export function compareChunks(
   { vector, commonShare }: Pick<QuestionVector, "vector" | "commonShare">,
   chunks: ReadonlyMap<number, Float32Array>,
   nearest: readonly number[],

@@ -28,9 +28,9 @@ export const BREAK = "";
 const TOGETHER_MAX = 512;
 
 /**
- * The words of a text, and what is between them: `-`, `/` or `BREAK`. Some come together, since each step of a generator
- * costs more than a word. The boundaries are those of Unicode's rules for words (UAX #29), which for lines of ASCII are
- * applied here, because the segmenter of the runtime takes several times as long.
+ * The words of a text, and what is between them: `-`, `/` or `BREAK`. Some come together, since each step of a
+ * generator costs more than a word. The boundaries are those of Unicode's rules for words (UAX #29), which for lines of
+ * ASCII are applied here, because the segmenter of the runtime takes several times as long.
  */
 export function* segmentsOf(text: string): Generator<readonly string[], void> {
   for (let start = 0; start < text.length; ) {
