@@ -73,6 +73,11 @@ export async function openTestStore(options: Partial<StoreOptions> = {}): Promis
   return store;
 }
 
+/** A store whose changes all wait for their commit. */
+export function openCommittingStore(options: Partial<StoreOptions> = {}): Promise<Store> {
+  return openTestStore({ usesRedoLog: false, ...options });
+}
+
 /** The options of a store on this test's database. */
 export async function withDatabase(options: StoreOptions): Promise<StoreOptions> {
   if (current === "SQLite") return options;

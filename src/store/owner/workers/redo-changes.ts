@@ -25,7 +25,7 @@ export async function redoChanges(
     .where("id", "=", worker)
     .executeTakeFirst();
   if (row === undefined) return;
-  const jobs = redo.read(worker, row.redo_position).map((text) => readOwnJson<RedoJob>(text));
+  const jobs = redo.read(worker, row.redo_position).flatMap((text) => readOwnJson<readonly RedoJob[]>(text));
   if (jobs.length === 0) return;
   const newJobs = await withoutStored(transaction, jobs);
   const runs = await findRuns(transaction, worker, newJobs);

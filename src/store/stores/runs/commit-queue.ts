@@ -59,6 +59,8 @@ interface LoggedJob<Job> {
   readonly job: Job | null;
   readonly size: number;
   readonly span: LoggedSpan;
+  /** Its place among all logged jobs. */
+  readonly place: number;
 }
 
 type Waiting<Job, Outcome> = WaitingJob<Job, Outcome> | LoggedJob<Job>;
@@ -121,14 +123,15 @@ export class CommitQueue<Job, Outcome> {
 
   /**
    * Adds a job that is in the redo log. It is stored a little later, and again and again until that succeeds. Null:
-   * this part of the log is to be passed over.
+   * this part of the log is to be passed over. Of several jobs in one part, all but the last have an empty span at its
+   * start.
    */
   addLogged(job: Job | null, span: LoggedSpan): void {
     const size = job === null ? 0 : this.#options.sizeOf(job);
     this.#loggedCount += 1;
     this.#loggedSize += size;
     if (this.#loggedDueAt === Number.POSITIVE_INFINITY) this.#loggedDueAt = performance.now() + LOGGED_PAUSE_MS;
-    this.#push({ job, size, span });
+    this.#push({ job, size, span, place: this.#loggedCount });
     this.#schedule();
   }
 
@@ -272,18 +275,18 @@ export class CommitQueue<Job, Outcome> {
     const entriesAgain =
       canNeverPass && batch.length === 1 ? entries.map((entry) => this.#refuse(entry, error)) : entries;
     this.#isIsolating ||= canNeverPass;
-    const start = entriesAgain[0]?.span.start ?? 0;
-    const at = this.#waiting.findIndex(({ span }) => span === null || span.start > start);
+    const place = entriesAgain[0]?.place ?? 0;
+    const at = this.#waiting.findIndex((waiting) => waiting.span === null || waiting.place > place);
     this.#waiting.splice(at === -1 ? this.#waiting.length : at, 0, ...entriesAgain);
     for (const { size } of entriesAgain) this.#waitingSize += size;
     this.#loggedDueAt = performance.now() + RETRY_MS;
   }
 
   /** Passes over a job that can never be stored. */
-  #refuse({ job, size, span }: LoggedJob<Job>, error: unknown): LoggedJob<Job> {
+  #refuse({ job, size, span, place }: LoggedJob<Job>, error: unknown): LoggedJob<Job> {
     if (job !== null) this.#options.loggedJobs?.onRefused(job, error);
     this.#loggedSize -= size;
-    return { job: null, size: 0, span };
+    return { job: null, size: 0, span, place };
   }
 
   #takeBatch(): readonly Waiting<Job, Outcome>[] {
@@ -297,15 +300,17 @@ export class CommitQueue<Job, Outcome> {
     return batch;
   }
 
-  /** A batch is limited in size, and has logged jobs of one worker. */
+  /** A batch is limited in size, and has whole parts of the log of one worker. */
   #endOfBatch(): number {
     let size = 0;
     let worker: number | null = null;
-    const end = this.#waiting.findIndex((waiting) => {
-      const isFull = size >= this.#options.commitSizeMax;
-      size += waiting.size;
-      const isOfOther = waiting.span !== null && worker !== null && waiting.span.worker !== worker;
-      worker ??= waiting.span?.worker ?? null;
+    let isWithinPart = false;
+    const end = this.#waiting.findIndex(({ size: ownSize, span }) => {
+      const isFull = size >= this.#options.commitSizeMax && !isWithinPart;
+      size += ownSize;
+      const isOfOther = span !== null && worker !== null && span.worker !== worker;
+      worker ??= span?.worker ?? null;
+      isWithinPart = span !== null && span.start === span.end;
       return isFull || isOfOther;
     });
     return end === -1 ? this.#waiting.length : end;

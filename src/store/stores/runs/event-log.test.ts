@@ -9,7 +9,7 @@ import { CHUNK_CHARACTERS, CHUNK_EVENTS } from "../../rows/events/run-tail.ts";
 import {
   allowInserts,
   numbersFrom,
-  openTestStore,
+  openCommittingStore,
   readAll,
   readNumbers,
   refuseInserts,
@@ -46,7 +46,7 @@ async function layoutOf(file: string, responseId = RUN) {
 }
 
 testStores("a stored event reads back with its number, its value and its very JSON", async () => {
-  const { events } = await openTestStore();
+  const { events } = await openCommittingStore();
   const [event] = textEvents(0, 1, 'quotes " and\nlines \u2028 and 🎧');
   await events.open(opening(), event === undefined ? [] : [event]);
   const [read] = await readAll(events, RUN);
@@ -57,7 +57,7 @@ testStores("a stored event reads back with its number, its value and its very JS
 });
 
 testStores("reading starts after the cursor and ends at the last event", async () => {
-  const { events } = await openTestStore();
+  const { events } = await openCommittingStore();
   await events.open(opening(), textEvents(0, 2));
   await events.append(RUN, textEvents(2, 600));
   expect(await readNumbers(events, RUN)).toEqual(numbersFrom(0, 601));
@@ -70,7 +70,7 @@ testStores("reading starts after the cursor and ends at the last event", async (
 
 testStores("fifty appends of each of a hundred runs in one tick are one commit", async () => {
   const commits: CommitReport[] = [];
-  const { events } = await openTestStore({ onCommit: (commit) => commits.push(commit) });
+  const { events } = await openCommittingStore({ onCommit: (commit) => commits.push(commit) });
   const ids = Array.from({ length: 100 }, (_, run) => `resp_${run}`);
   await Promise.all(ids.map((id) => events.open(opening(id), textEvents(0, 1))));
   await Promise.all(ids.flatMap((id) => numbersFrom(1, 50).map((number) => events.append(id, textEvents(number, 1)))));
@@ -81,7 +81,7 @@ testStores("fifty appends of each of a hundred runs in one tick are one commit",
 testStores.each([1, 100_000, 5_000_000])(
   "what follows an opening with %i characters of input may be given at once",
   async (length) => {
-    const { events, responses } = await openTestStore();
+    const { events, responses } = await openCommittingStore();
     const input = [anItem("msg_1", "x".repeat(length)), anItem("msg_2", "y".repeat(length))];
     const opened = events.open({ ...opening(), inputItems: input }, textEvents(0, 1));
     const appended = events.append(RUN, textEvents(1, 2));
@@ -95,7 +95,7 @@ testStores.each([1, 100_000, 5_000_000])(
 );
 
 testStores("a commit that was sent behind one that fails leaves no gap in a run", async () => {
-  const { events } = await openTestStore({ usesRedoLog: false });
+  const { events } = await openCommittingStore();
   await events.open(opening(), textEvents(0, 1));
   const failing = [events.append(RUN, textEvents(1, 1)), events.open(opening(), [])]; // Its id is taken.
   await endOfTick();
@@ -108,7 +108,7 @@ testStores("a commit that was sent behind one that fails leaves no gap in a run"
 });
 
 testStores("more rows than one statement can hold are stored all the same", async () => {
-  const { events } = await openTestStore();
+  const { events } = await openCommittingStore();
   const ids = Array.from({ length: 9_000 }, (_, run) => `resp_${run}`);
   await Promise.all(ids.map((id) => events.open(opening(id), [])));
   await Promise.all(ids.map((id) => events.append(id, textEvents(0, 1))));
@@ -119,7 +119,7 @@ testStores(
   "events but the first lie in the journal until they fill a chunk, and an ended run leaves chunks only",
   async () => {
     const file = temporaryFile();
-    const { events } = await openTestStore({ file, commitIntervalMs: 0 });
+    const { events } = await openCommittingStore({ file, commitIntervalMs: 0 });
     await events.open(opening(), textEvents(0, 1));
     await events.append(RUN, textEvents(1, 2));
     expect(await layoutOf(file)).toEqual({ chunks: [[0, 0]], journal: 1 });
@@ -144,7 +144,7 @@ testStores.each([32, 40])(
   "the journal of one endless run that appends %i events at a time stays short",
   async (count) => {
     const file = temporaryFile();
-    const { events } = await openTestStore({ file, commitIntervalMs: 0 });
+    const { events } = await openCommittingStore({ file, commitIntervalMs: 0 });
     await events.open(opening(), []);
     for (let round = 0; round < 2_000; round++) await events.append(RUN, textEvents(round * count, count));
     expect((await layoutOf(file)).journal).toBeLessThan(1_000);
@@ -154,7 +154,7 @@ testStores.each([32, 40])(
 
 testStores("a quiet run does not keep the journal from being cut", async () => {
   const file = temporaryFile();
-  const { events } = await openTestStore({ file, commitIntervalMs: 0 });
+  const { events } = await openCommittingStore({ file, commitIntervalMs: 0 });
   await events.open(opening("resp_quiet"), textEvents(0, 1));
   await events.open(opening(), []);
   const count = 40;
@@ -168,7 +168,7 @@ testStores("a quiet run does not keep the journal from being cut", async () => {
 });
 
 testStores("a reader has every event exactly once, whatever the appends were and wherever it starts", async () => {
-  const { events } = await openTestStore({ commitIntervalMs: 0 });
+  const { events } = await openCommittingStore({ commitIntervalMs: 0 });
   let runs = 0;
   const sizes = fc.array(fc.oneof({ weight: 5, arbitrary: fc.nat(30) }, fc.nat(600)), { minLength: 1, maxLength: 12 });
   await fc.assert(
@@ -189,7 +189,7 @@ testStores("a reader has every event exactly once, whatever the appends were and
 });
 
 testStores("readers that read while rows become chunks see no gap and nothing twice", async () => {
-  const { events } = await openTestStore({ commitIntervalMs: 0 });
+  const { events } = await openCommittingStore({ commitIntervalMs: 0 });
   await events.open(opening(), []);
   const total = 3_000;
   let durable = 0;
@@ -216,7 +216,7 @@ testStores("readers that read while rows become chunks see no gap and nothing tw
 });
 
 testStores("the first end wins: a second one changes nothing", async () => {
-  const { events, responses } = await openTestStore();
+  const { events, responses } = await openCommittingStore();
   await events.open(opening(), textEvents(0, 1));
   await events.close(RUN, textEvents(1, 1), ending("cancelled"));
   await expect(events.close(RUN, textEvents(2, 1), ending("completed"))).rejects.toThrow(RunLost);
@@ -226,7 +226,7 @@ testStores("the first end wins: a second one changes nothing", async () => {
 });
 
 testStores("of two ends in one tick the first wins", async () => {
-  const { events, responses } = await openTestStore();
+  const { events, responses } = await openCommittingStore();
   await events.open(opening(), []);
   const ends = await Promise.allSettled([
     events.close(RUN, textEvents(0, 1), ending("failed")),
@@ -238,7 +238,7 @@ testStores("of two ends in one tick the first wins", async () => {
 });
 
 testStores("a run may begin and end within one tick", async () => {
-  const { events, responses } = await openTestStore();
+  const { events, responses } = await openCommittingStore();
   await Promise.all([
     events.open(opening(), textEvents(0, 1)),
     events.append(RUN, textEvents(1, 5)),
@@ -249,7 +249,7 @@ testStores("a run may begin and end within one tick", async () => {
 });
 
 testStores("events that do not follow the stored ones are refused, and only they", async () => {
-  const { events } = await openTestStore();
+  const { events } = await openCommittingStore();
   await Promise.all([events.open(opening(), textEvents(0, 1)), events.open(opening("resp_2"), [])]);
   const settled = await Promise.allSettled([
     events.append(RUN, textEvents(2, 1)),
@@ -263,7 +263,7 @@ testStores("events that do not follow the stored ones are refused, and only they
 
 testStores("what a run stores after its response was deleted is dropped", async () => {
   const file = temporaryFile();
-  const { events, responses } = await openTestStore({ file });
+  const { events, responses } = await openCommittingStore({ file });
   await events.open(opening(), textEvents(0, 3));
   await Promise.allSettled([
     events.append(RUN, textEvents(3, 1)),
@@ -278,7 +278,7 @@ testStores("what a run stores after its response was deleted is dropped", async 
 });
 
 testStores("a reader whose response is deleted meanwhile just ends", async () => {
-  const { events, responses } = await openTestStore({ commitIntervalMs: 0 });
+  const { events, responses } = await openCommittingStore({ commitIntervalMs: 0 });
   await storeRun(events, RUN, { eventCount: 256 * 40 });
   let read = 0;
   for await (const batch of events.read(RUN, -1)) {
@@ -291,7 +291,7 @@ testStores("a reader whose response is deleted meanwhile just ends", async () =>
 
 testStores("a commit that fails rejects its callers, stores nothing of it and leaves the log usable", async () => {
   const file = temporaryFile();
-  const { events } = await openTestStore({ file, usesRedoLog: false });
+  const { events } = await openCommittingStore({ file });
   await events.open(opening(), textEvents(0, 200));
   for (const table of ["event_chunks", "event_journal"]) await refuseInserts(file, table);
   await expect(events.append(RUN, textEvents(200, 1))).rejects.toThrow("refused");
@@ -303,7 +303,7 @@ testStores("a commit that fails rejects its callers, stores nothing of it and le
 });
 
 testStores("a response id can be opened once only", async () => {
-  const { events } = await openTestStore({ usesRedoLog: false });
+  const { events } = await openCommittingStore();
   await events.open(opening(), textEvents(0, 1));
   await expect(events.open(opening(), [])).rejects.toThrow(/unique/i);
   await events.append(RUN, textEvents(1, 1));
@@ -319,7 +319,7 @@ testStores("a run goes on after a restart where its events ended", async () => {
   await first.events.close("resp_2", [], ending("completed", "resp_2"));
   await first.close();
 
-  const { events, responses, ledger } = await openTestStore({ file, commitIntervalMs: 0 });
+  const { events, responses, ledger } = await openCommittingStore({ file, commitIntervalMs: 0 });
   expect((await claimUnmade(ledger, 10)).map(({ response }) => response.id)).toEqual([RUN]);
   await expect(events.append(RUN, textEvents(9, 1))).rejects.toThrow("in order");
   await events.append(RUN, textEvents(290, 1));

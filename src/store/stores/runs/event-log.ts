@@ -18,7 +18,6 @@ import type { Snapshot } from "../../rows/runs/response-columns.ts";
 import { endingOf, originOf } from "../../rows/runs/summary-columns.ts";
 import type { PatientJob, RedoJob, WriteJob, WriteOutcome } from "../../rows/runs/write-job.ts";
 import { eventsOfEnd } from "../../rows/webhook-rows.ts";
-import type { CommitUrgency } from "./commit-queue.ts";
 import type { PatientWrites } from "./patient-writes.ts";
 import type { RunCommits } from "./run-commits.ts";
 
@@ -70,13 +69,13 @@ export class StoredEventLog implements EventLog {
   async append(responseId: string, events: readonly WaitingEvent[]): Promise<void> {
     const preparation = this.#preparing.get(responseId);
     if (preparation !== undefined) await preparation;
-    const job: PatientJob = { type: "append", responseId, events: packEvents(events) };
-    await this.#goOn(job, "shared");
+    const job: RedoJob = { type: "append", responseId, events: packEvents(events) };
+    requireWritten(await this.#patient.write(responseId, () => this.#commits.addSoon(job)));
   }
 
   async advance(responseId: string, events: readonly RecordedEvent[], response: Response): Promise<void> {
     const job: PatientJob = { type: "advance", responseId, snapshot: snapshotOf(response), events: packEvents(events) };
-    await this.#goOn(job, "urgent");
+    await this.#goOn(job);
   }
 
   async close(responseId: string, events: readonly WaitingEvent[], end: ClosedRun): Promise<void> {
@@ -92,7 +91,7 @@ export class StoredEventLog implements EventLog {
       conversation: endInConversation(end.response),
       news: eventsOfEnd(end.response),
     };
-    await this.#goOn(job, "urgent");
+    await this.#goOn(job);
   }
 
   async storeWhole(run: OpenedRun, events: readonly RecordedEvent[], end: ClosedRun): Promise<void> {
@@ -134,8 +133,8 @@ export class StoredEventLog implements EventLog {
   }
 
   /** Continues a stored run. */
-  async #goOn(job: PatientJob, urgency: CommitUrgency): Promise<void> {
-    requireWritten(await this.#patient.write(job.responseId, () => this.#commits.add(job, urgency)));
+  async #goOn(job: PatientJob): Promise<void> {
+    requireWritten(await this.#patient.write(job.responseId, () => this.#commits.add(job, "urgent")));
   }
 
   /** Resolves once the opening of a run with long inputs is in the queue, with the promise of its commit. */

@@ -17,6 +17,18 @@ const LOGGED_CHARACTERS_MAX = 8 * 1024 * 1024;
 const PASSING_CODES: ReadonlySet<unknown> = new Set([5, 6, 8, 10, 13, 14]);
 const PRIMARY_CODE = 0xff;
 
+/** Changes that follow each other within this time are written together, in milliseconds. */
+const TOGETHER_MS = 0.5;
+/** The maximum changes that are written together. */
+const TURN_JOBS_MAX = 64;
+
+/** A change that is written at the end of this turn of the event loop. */
+interface TurnJob {
+  readonly job: RedoJob;
+  readonly resolve: (outcome: WriteOutcome) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
 export interface RunCommitsParts {
   readonly calls: Pick<DatabaseCalls, "commit">;
   /** Null if each change waits for its commit. */
@@ -35,6 +47,8 @@ export class RunCommits {
   readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
   readonly #redoLog: RunRedoLog | null;
   readonly #onNews: () => void;
+  #turn: TurnJob[] = [];
+  #writtenAt = Number.NEGATIVE_INFINITY;
   /** The latest logged change of each run that is not stored yet. */
   readonly #pendingJobs = new Map<string, WriteJob>();
   /** Runs of which a logged change was not stored: they are lost, and their next change finds that out. */
@@ -56,6 +70,7 @@ export class RunCommits {
 
   /** Resolves once the job is committed. */
   async add(job: WriteJob, urgency: CommitUrgency): Promise<WriteOutcome> {
+    this.#endTurn();
     try {
       const outcome = await this.#queue.add(job, urgency);
       if ("news" in job && job.news.length > 0) this.#onNews();
@@ -65,16 +80,55 @@ export class RunCommits {
     }
   }
 
-  /** Makes a change durable at once, in the redo log. Returns false if that is impossible now: use `add`. */
+  /**
+   * Makes a change durable at once, in the redo log. Returns false if that is impossible, or if changes come so fast
+   * that it is better to write several together: use `addSoon`.
+   */
   addNow(job: RedoJob): boolean {
+    if (this.#turn.length > 0 || performance.now() - this.#writtenAt < TOGETHER_MS || !this.#takes(job)) return false;
+    return this.#write([job]);
+  }
+
+  /** The same for all changes of this turn of the event loop together. What cannot be logged is committed. */
+  addSoon(job: RedoJob): Promise<WriteOutcome> {
+    if (!this.#takes(job)) return this.add(job, "shared");
+    const { promise, resolve, reject } = Promise.withResolvers<WriteOutcome>();
+    if (this.#turn.push({ job, resolve, reject }) === 1) setImmediate(() => this.#endTurn());
+    else if (this.#turn.length === TURN_JOBS_MAX) this.#endTurn();
+    return promise;
+  }
+
+  #endTurn(): void {
+    if (this.#turn.length === 0) return;
+    const turn = this.#turn;
+    this.#turn = [];
+    const isWritten = this.#write(turn.map(({ job }) => job));
+    for (const { job, resolve, reject } of turn) {
+      if (isWritten) resolve("written");
+      else this.add(job, "shared").then(resolve, reject);
+    }
+  }
+
+  #takes(job: RedoJob): boolean {
     if (this.#redoLog === null || this.#lostIds.has(job.responseId)) return false;
-    if (this.#queue.loggedSize > LOGGED_CHARACTERS_MAX) return false;
-    const write = this.#redoLog.write(job);
+    return this.#queue.loggedSize <= LOGGED_CHARACTERS_MAX && this.#redoLog.takes(job);
+  }
+
+  /** Returns false if these jobs are not safe in the log. */
+  #write(jobs: readonly RedoJob[]): boolean {
+    const write = this.#redoLog?.write(jobs) ?? { type: "refused" };
     if (write.type === "refused") return false;
-    const isSafe = write.type === "safe";
-    if (isSafe) this.#pendingJobs.set(job.responseId, job);
-    this.#queue.addLogged(isSafe ? job : null, write.span);
-    return isSafe;
+    this.#writtenAt = performance.now();
+    const { worker, start, end } = write.span;
+    if (write.type === "late") {
+      this.#queue.addLogged(null, write.span);
+      return false;
+    }
+    for (const [place, job] of jobs.entries()) {
+      this.#pendingJobs.set(job.responseId, job);
+      this.#queue.addLogged(job, { worker, start, end: place === jobs.length - 1 ? end : start });
+    }
+    return true;
   }
 
   /** Whether a logged change of this run is not stored yet. */
@@ -84,10 +138,12 @@ export class RunCommits {
 
   /** Resolves once the database has everything that was added so far; undefined if it has. */
   settle(): Promise<void> | undefined {
+    this.#endTurn();
     return this.#queue.settle();
   }
 
   async close(): Promise<void> {
+    this.#endTurn();
     await this.#queue.close();
     this.#redoLog?.giveUp();
   }

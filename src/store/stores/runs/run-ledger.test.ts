@@ -2,7 +2,14 @@ import { expect, test } from "vitest";
 import { leastOf } from "../../../../tests/kit/cpu-time.ts";
 import { RunLost } from "../../../runs/ports/store-faults.ts";
 import { claimUnmade } from "../../claim-unmade.fixture.ts";
-import { numbersFrom, openTestStore, readNumbers, runSql, temporaryFile, testStores } from "../../store.fixture.ts";
+import {
+  numbersFrom,
+  openCommittingStore,
+  readNumbers,
+  runSql,
+  temporaryFile,
+  testStores,
+} from "../../store.fixture.ts";
 import { aResponse, OURS } from "../../stored-shapes.fixture.ts";
 import { textEvents } from "./text-events.fixture.ts";
 
@@ -16,8 +23,8 @@ async function change(file: string, sql: string): Promise<void> {
 /** Two workers on one database; the first has started a run. */
 async function twoWorkers() {
   const file = temporaryFile();
-  const one = await openTestStore({ file });
-  const other = await openTestStore({ file });
+  const one = await openCommittingStore({ file });
+  const other = await openCommittingStore({ file });
   await one.events.open({ owner: OURS, response: aResponse(RUN), inputItems: [], task: "{}" }, textEvents(0, 3));
   return { file, one, other };
 }

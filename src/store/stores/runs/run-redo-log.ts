@@ -43,14 +43,19 @@ export class RunRedoLog {
     this.#own = own;
   }
 
-  write(job: RedoJob): LoggedWrite {
+  /** Whether this job may be written now. */
+  takes(job: RedoJob): boolean {
+    const worker = ownNumber(this.#own);
+    if (worker === 0 || worker === this.#lostWorker || performance.now() < this.#pausedUntil) return false;
+    return sizeOfJob(job) <= JOB_CHARACTERS_MAX && this.#holdsLease();
+  }
+
+  /** Writes jobs that it takes as one part of the log. */
+  write(jobs: readonly RedoJob[]): LoggedWrite {
     const worker = ownNumber(this.#own);
     const startedAt = performance.now();
-    if (worker === 0 || worker === this.#lostWorker || startedAt < this.#pausedUntil || !this.#holdsLease())
-      return REFUSED;
-    if (sizeOfJob(job) > JOB_CHARACTERS_MAX) return REFUSED;
-    const text = JSON.stringify(job);
-    if (text.length > FRAME_CHARACTERS_MAX) return REFUSED;
+    const text = JSON.stringify(jobs);
+    if (worker === 0 || text.length > FRAME_CHARACTERS_MAX) return REFUSED;
     try {
       const span = { worker, ...this.#writerOf(worker).append(text) };
       this.#noteTime(performance.now() - startedAt);
