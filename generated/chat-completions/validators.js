@@ -4447,7 +4447,7 @@ return errors === 0;
 }
 
 export const validateMcpToolInput = validate110;
-const schema48 = {"type":"object","additionalProperties":false,"required":["type","server_label"],"properties":{"type":{"type":"string","const":"mcp"},"server_label":{"type":"string"},"allowed_callers":{"anyOf":[{"$ref":"#/components/schemas/AllowedCallers"},{"type":"null"}]},"allowed_tools":{"anyOf":[{"type":"array","maxItems":10000,"items":{"type":"string"}},{"$ref":"#/components/schemas/McpToolFilter"},{"type":"null"}]},"authorization":{"type":["string","null"]},"connector_id":{"type":["string","null"],"enum":["connector_dropbox","connector_gmail","connector_googlecalendar","connector_googledrive","connector_microsoftteams","connector_outlookcalendar","connector_outlookemail","connector_sharepoint",null]},"defer_loading":{"type":["boolean","null"]},"headers":{"type":["object","null"],"additionalProperties":{"type":"string"}},"require_approval":{"anyOf":[{"type":"string","enum":["always","never"]},{"$ref":"#/components/schemas/McpApprovalFilter"},{"type":"null"}]},"server_description":{"type":["string","null"]},"server_url":{"type":["string","null"]},"tunnel_id":{"type":["string","null"],"pattern":"^tunnel_[a-z0-9]{32}$"}}};
+const schema48 = {"type":"object","additionalProperties":false,"required":["type","server_label"],"properties":{"type":{"type":"string","const":"mcp"},"server_label":{"type":"string"},"allowed_callers":{"anyOf":[{"$ref":"#/components/schemas/AllowedCallers"},{"type":"null"}]},"allowed_tools":{"anyOf":[{"type":"array","maxItems":10000,"items":{"type":"string"}},{"$ref":"#/components/schemas/McpToolFilter"},{"type":"null"}]},"authorization":{"type":["string","null"]},"connector_id":{"type":["string","null"],"enum":["connector_dropbox","connector_gmail","connector_googlecalendar","connector_googledrive","connector_microsoftteams","connector_outlookcalendar","connector_outlookemail","connector_sharepoint",null]},"defer_loading":{"type":["boolean","null"]},"elicitation":{"type":["string","null"],"enum":["ask","decline",null]},"headers":{"type":["object","null"],"additionalProperties":{"type":"string"}},"require_approval":{"anyOf":[{"type":"string","enum":["always","never"]},{"$ref":"#/components/schemas/McpApprovalFilter"},{"type":"null"}]},"server_description":{"type":["string","null"]},"server_url":{"type":["string","null"]},"tunnel_id":{"type":["string","null"],"pattern":"^tunnel_[a-z0-9]{32}$"}}};
 const pattern0 = new RegExp("^tunnel_[a-z0-9]{32}$", "u");
 
 function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -4706,28 +4706,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.headers !== undefined){
-let data8 = data.headers;
+if(data.elicitation !== undefined){
+let data8 = data.elicitation;
 const _errs26 = errors;
-if((!(data8 && typeof data8 == "object" && !Array.isArray(data8))) && (data8 !== null)){
-validate110.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: schema48.properties.headers.type},message:"must be object,null",schema:schema48.properties.headers.type,parentSchema:schema48.properties.headers,data:data8}];
+if((typeof data8 !== "string") && (data8 !== null)){
+validate110.errors = [{instancePath:instancePath+"/elicitation",schemaPath:"#/properties/elicitation/type",keyword:"type",params:{type: schema48.properties.elicitation.type},message:"must be string,null",schema:schema48.properties.elicitation.type,parentSchema:schema48.properties.elicitation,data:data8}];
 return false;
 }
-if(errors === _errs26){
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-for(const key1 in data8){
-let data9 = data8[key1];
-const _errs29 = errors;
-if(typeof data9 !== "string"){
-validate110.errors = [{instancePath:instancePath+"/headers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema48.properties.headers.additionalProperties.type,parentSchema:schema48.properties.headers.additionalProperties,data:data9}];
+if(!(((data8 === "ask") || (data8 === "decline")) || (data8 === null))){
+validate110.errors = [{instancePath:instancePath+"/elicitation",schemaPath:"#/properties/elicitation/enum",keyword:"enum",params:{allowedValues: schema48.properties.elicitation.enum},message:"must be equal to one of the allowed values",schema:schema48.properties.elicitation.enum,parentSchema:schema48.properties.elicitation,data:data8}];
 return false;
-}
-var valid4 = _errs29 === errors;
-if(!valid4){
-break;
-}
-}
-}
 }
 var valid0 = _errs26 === errors;
 }
@@ -4735,14 +4723,43 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.require_approval !== undefined){
-let data10 = data.require_approval;
+if(data.headers !== undefined){
+let data9 = data.headers;
+const _errs28 = errors;
+if((!(data9 && typeof data9 == "object" && !Array.isArray(data9))) && (data9 !== null)){
+validate110.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: schema48.properties.headers.type},message:"must be object,null",schema:schema48.properties.headers.type,parentSchema:schema48.properties.headers,data:data9}];
+return false;
+}
+if(errors === _errs28){
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
+for(const key1 in data9){
+let data10 = data9[key1];
 const _errs31 = errors;
-const _errs32 = errors;
-let valid5 = false;
-const _errs33 = errors;
 if(typeof data10 !== "string"){
-const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema48.properties.require_approval.anyOf[0].type,parentSchema:schema48.properties.require_approval.anyOf[0],data:data10};
+validate110.errors = [{instancePath:instancePath+"/headers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema48.properties.headers.additionalProperties.type,parentSchema:schema48.properties.headers.additionalProperties,data:data10}];
+return false;
+}
+var valid4 = _errs31 === errors;
+if(!valid4){
+break;
+}
+}
+}
+}
+var valid0 = _errs28 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.require_approval !== undefined){
+let data11 = data.require_approval;
+const _errs33 = errors;
+const _errs34 = errors;
+let valid5 = false;
+const _errs35 = errors;
+if(typeof data11 !== "string"){
+const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema48.properties.require_approval.anyOf[0].type,parentSchema:schema48.properties.require_approval.anyOf[0],data:data11};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -4751,8 +4768,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(!((data10 === "always") || (data10 === "never"))){
-const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema48.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema48.properties.require_approval.anyOf[0].enum,parentSchema:schema48.properties.require_approval.anyOf[0],data:data10};
+if(!((data11 === "always") || (data11 === "never"))){
+const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema48.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema48.properties.require_approval.anyOf[0].enum,parentSchema:schema48.properties.require_approval.anyOf[0],data:data11};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -4761,20 +4778,20 @@ vErrors.push(err8);
 }
 errors++;
 }
-var _valid2 = _errs33 === errors;
-valid5 = valid5 || _valid2;
-if(!valid5){
-const _errs35 = errors;
-if(!(validate89(data10, {instancePath:instancePath+"/require_approval",parentData:data,parentDataProperty:"require_approval",rootData}))){
-vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
-errors = vErrors.length;
-}
 var _valid2 = _errs35 === errors;
 valid5 = valid5 || _valid2;
 if(!valid5){
-const _errs36 = errors;
-if(data10 !== null){
-const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema48.properties.require_approval.anyOf[2].type,parentSchema:schema48.properties.require_approval.anyOf[2],data:data10};
+const _errs37 = errors;
+if(!(validate89(data11, {instancePath:instancePath+"/require_approval",parentData:data,parentDataProperty:"require_approval",rootData}))){
+vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
+errors = vErrors.length;
+}
+var _valid2 = _errs37 === errors;
+valid5 = valid5 || _valid2;
+if(!valid5){
+const _errs38 = errors;
+if(data11 !== null){
+const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema48.properties.require_approval.anyOf[2].type,parentSchema:schema48.properties.require_approval.anyOf[2],data:data11};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -4783,12 +4800,12 @@ vErrors.push(err9);
 }
 errors++;
 }
-var _valid2 = _errs36 === errors;
+var _valid2 = _errs38 === errors;
 valid5 = valid5 || _valid2;
 }
 }
 if(!valid5){
-const err10 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema48.properties.require_approval.anyOf,parentSchema:schema48.properties.require_approval,data:data10};
+const err10 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema48.properties.require_approval.anyOf,parentSchema:schema48.properties.require_approval,data:data11};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -4800,40 +4817,27 @@ validate110.errors = vErrors;
 return false;
 }
 else {
-errors = _errs32;
+errors = _errs34;
 if(vErrors !== null){
-if(_errs32){
-vErrors.length = _errs32;
+if(_errs34){
+vErrors.length = _errs34;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs31 === errors;
+var valid0 = _errs33 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.server_description !== undefined){
-let data11 = data.server_description;
-const _errs38 = errors;
-if((typeof data11 !== "string") && (data11 !== null)){
-validate110.errors = [{instancePath:instancePath+"/server_description",schemaPath:"#/properties/server_description/type",keyword:"type",params:{type: schema48.properties.server_description.type},message:"must be string,null",schema:schema48.properties.server_description.type,parentSchema:schema48.properties.server_description,data:data11}];
-return false;
-}
-var valid0 = _errs38 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.server_url !== undefined){
-let data12 = data.server_url;
+let data12 = data.server_description;
 const _errs40 = errors;
 if((typeof data12 !== "string") && (data12 !== null)){
-validate110.errors = [{instancePath:instancePath+"/server_url",schemaPath:"#/properties/server_url/type",keyword:"type",params:{type: schema48.properties.server_url.type},message:"must be string,null",schema:schema48.properties.server_url.type,parentSchema:schema48.properties.server_url,data:data12}];
+validate110.errors = [{instancePath:instancePath+"/server_description",schemaPath:"#/properties/server_description/type",keyword:"type",params:{type: schema48.properties.server_description.type},message:"must be string,null",schema:schema48.properties.server_description.type,parentSchema:schema48.properties.server_description,data:data12}];
 return false;
 }
 var valid0 = _errs40 === errors;
@@ -4842,25 +4846,39 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.tunnel_id !== undefined){
-let data13 = data.tunnel_id;
+if(data.server_url !== undefined){
+let data13 = data.server_url;
 const _errs42 = errors;
 if((typeof data13 !== "string") && (data13 !== null)){
-validate110.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/type",keyword:"type",params:{type: schema48.properties.tunnel_id.type},message:"must be string,null",schema:schema48.properties.tunnel_id.type,parentSchema:schema48.properties.tunnel_id,data:data13}];
+validate110.errors = [{instancePath:instancePath+"/server_url",schemaPath:"#/properties/server_url/type",keyword:"type",params:{type: schema48.properties.server_url.type},message:"must be string,null",schema:schema48.properties.server_url.type,parentSchema:schema48.properties.server_url,data:data13}];
 return false;
-}
-if(errors === _errs42){
-if(typeof data13 === "string"){
-if(!pattern0.test(data13)){
-validate110.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/pattern",keyword:"pattern",params:{pattern: "^tunnel_[a-z0-9]{32}$"},message:"must match pattern \""+"^tunnel_[a-z0-9]{32}$"+"\"",schema:"^tunnel_[a-z0-9]{32}$",parentSchema:schema48.properties.tunnel_id,data:data13}];
-return false;
-}
-}
 }
 var valid0 = _errs42 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.tunnel_id !== undefined){
+let data14 = data.tunnel_id;
+const _errs44 = errors;
+if((typeof data14 !== "string") && (data14 !== null)){
+validate110.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/type",keyword:"type",params:{type: schema48.properties.tunnel_id.type},message:"must be string,null",schema:schema48.properties.tunnel_id.type,parentSchema:schema48.properties.tunnel_id,data:data14}];
+return false;
+}
+if(errors === _errs44){
+if(typeof data14 === "string"){
+if(!pattern0.test(data14)){
+validate110.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/pattern",keyword:"pattern",params:{pattern: "^tunnel_[a-z0-9]{32}$"},message:"must match pattern \""+"^tunnel_[a-z0-9]{32}$"+"\"",schema:"^tunnel_[a-z0-9]{32}$",parentSchema:schema48.properties.tunnel_id,data:data14}];
+return false;
+}
+}
+}
+var valid0 = _errs44 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }

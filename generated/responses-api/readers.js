@@ -19967,7 +19967,7 @@ validate404.errors = vErrors;
 return errors === 0;
 }
 
-const schema191 = {"type":"object","required":["type","server_label"],"properties":{"type":{"type":"string","const":"mcp"},"allowed_callers":{"anyOf":[{"$ref":"#/components/schemas/AllowedCallers"},{"type":"null"}]},"allowed_tools":{"anyOf":[{"type":"array","items":{"type":"string"}},{"$ref":"#/components/schemas/McpToolFilter"},{"type":"null"}]},"authorization":{"type":"string"},"connector_id":{"type":"string","enum":["connector_dropbox","connector_gmail","connector_googlecalendar","connector_googledrive","connector_microsoftteams","connector_outlookcalendar","connector_outlookemail","connector_sharepoint"]},"defer_loading":{"type":"boolean"},"headers":{"type":["object","null"],"additionalProperties":{"type":"string"}},"require_approval":{"anyOf":[{"type":"string","enum":["always","never"]},{"$ref":"#/components/schemas/McpApprovalFilter"},{"type":"null"}]},"server_description":{"type":["string","null"]},"server_label":{"type":"string"},"server_url":{"type":["string","null"]},"tunnel_id":{"type":"string"}}};
+const schema191 = {"type":"object","required":["type","server_label"],"properties":{"type":{"type":"string","const":"mcp"},"allowed_callers":{"anyOf":[{"$ref":"#/components/schemas/AllowedCallers"},{"type":"null"}]},"allowed_tools":{"anyOf":[{"type":"array","items":{"type":"string"}},{"$ref":"#/components/schemas/McpToolFilter"},{"type":"null"}]},"authorization":{"type":"string"},"connector_id":{"type":"string","enum":["connector_dropbox","connector_gmail","connector_googlecalendar","connector_googledrive","connector_microsoftteams","connector_outlookcalendar","connector_outlookemail","connector_sharepoint"]},"defer_loading":{"type":"boolean"},"elicitation":{"type":"string","enum":["ask","decline"]},"headers":{"type":["object","null"],"additionalProperties":{"type":"string"}},"require_approval":{"anyOf":[{"type":"string","enum":["always","never"]},{"$ref":"#/components/schemas/McpApprovalFilter"},{"type":"null"}]},"server_description":{"type":["string","null"]},"server_label":{"type":"string"},"server_url":{"type":["string","null"]},"tunnel_id":{"type":"string"}}};
 const schema192 = {"type":"object","properties":{"read_only":{"type":["boolean","null"]},"tool_names":{"type":["array","null"],"maxItems":10000,"items":{"type":"string"}}}};
 
 function validate411(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -20387,28 +20387,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.headers !== undefined){
-let data7 = data.headers;
+if(data.elicitation !== undefined){
+let data7 = data.elicitation;
 const _errs23 = errors;
-if((!(data7 && typeof data7 == "object" && !Array.isArray(data7))) && (data7 !== null)){
-validate409.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: schema191.properties.headers.type},message:"must be object,null",schema:schema191.properties.headers.type,parentSchema:schema191.properties.headers,data:data7}];
+if(typeof data7 !== "string"){
+validate409.errors = [{instancePath:instancePath+"/elicitation",schemaPath:"#/properties/elicitation/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.elicitation.type,parentSchema:schema191.properties.elicitation,data:data7}];
 return false;
 }
-if(errors === _errs23){
-if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
-for(const key0 in data7){
-let data8 = data7[key0];
-const _errs26 = errors;
-if(typeof data8 !== "string"){
-validate409.errors = [{instancePath:instancePath+"/headers/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.headers.additionalProperties.type,parentSchema:schema191.properties.headers.additionalProperties,data:data8}];
+if(!((data7 === "ask") || (data7 === "decline"))){
+validate409.errors = [{instancePath:instancePath+"/elicitation",schemaPath:"#/properties/elicitation/enum",keyword:"enum",params:{allowedValues: schema191.properties.elicitation.enum},message:"must be equal to one of the allowed values",schema:schema191.properties.elicitation.enum,parentSchema:schema191.properties.elicitation,data:data7}];
 return false;
-}
-var valid4 = _errs26 === errors;
-if(!valid4){
-break;
-}
-}
-}
 }
 var valid0 = _errs23 === errors;
 }
@@ -20416,14 +20404,43 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.require_approval !== undefined){
-let data9 = data.require_approval;
+if(data.headers !== undefined){
+let data8 = data.headers;
+const _errs25 = errors;
+if((!(data8 && typeof data8 == "object" && !Array.isArray(data8))) && (data8 !== null)){
+validate409.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: schema191.properties.headers.type},message:"must be object,null",schema:schema191.properties.headers.type,parentSchema:schema191.properties.headers,data:data8}];
+return false;
+}
+if(errors === _errs25){
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+for(const key0 in data8){
+let data9 = data8[key0];
 const _errs28 = errors;
-const _errs29 = errors;
-let valid5 = false;
-const _errs30 = errors;
 if(typeof data9 !== "string"){
-const err6 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.require_approval.anyOf[0].type,parentSchema:schema191.properties.require_approval.anyOf[0],data:data9};
+validate409.errors = [{instancePath:instancePath+"/headers/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.headers.additionalProperties.type,parentSchema:schema191.properties.headers.additionalProperties,data:data9}];
+return false;
+}
+var valid4 = _errs28 === errors;
+if(!valid4){
+break;
+}
+}
+}
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.require_approval !== undefined){
+let data10 = data.require_approval;
+const _errs30 = errors;
+const _errs31 = errors;
+let valid5 = false;
+const _errs32 = errors;
+if(typeof data10 !== "string"){
+const err6 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.require_approval.anyOf[0].type,parentSchema:schema191.properties.require_approval.anyOf[0],data:data10};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -20432,8 +20449,8 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!((data9 === "always") || (data9 === "never"))){
-const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema191.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema191.properties.require_approval.anyOf[0].enum,parentSchema:schema191.properties.require_approval.anyOf[0],data:data9};
+if(!((data10 === "always") || (data10 === "never"))){
+const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema191.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema191.properties.require_approval.anyOf[0].enum,parentSchema:schema191.properties.require_approval.anyOf[0],data:data10};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -20442,20 +20459,20 @@ vErrors.push(err7);
 }
 errors++;
 }
-var _valid2 = _errs30 === errors;
-valid5 = valid5 || _valid2;
-if(!valid5){
-const _errs32 = errors;
-if(!(validate413(data9, {instancePath:instancePath+"/require_approval",parentData:data,parentDataProperty:"require_approval",rootData}))){
-vErrors = vErrors === null ? validate413.errors : vErrors.concat(validate413.errors);
-errors = vErrors.length;
-}
 var _valid2 = _errs32 === errors;
 valid5 = valid5 || _valid2;
 if(!valid5){
-const _errs33 = errors;
-if(data9 !== null){
-const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema191.properties.require_approval.anyOf[2].type,parentSchema:schema191.properties.require_approval.anyOf[2],data:data9};
+const _errs34 = errors;
+if(!(validate413(data10, {instancePath:instancePath+"/require_approval",parentData:data,parentDataProperty:"require_approval",rootData}))){
+vErrors = vErrors === null ? validate413.errors : vErrors.concat(validate413.errors);
+errors = vErrors.length;
+}
+var _valid2 = _errs34 === errors;
+valid5 = valid5 || _valid2;
+if(!valid5){
+const _errs35 = errors;
+if(data10 !== null){
+const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema191.properties.require_approval.anyOf[2].type,parentSchema:schema191.properties.require_approval.anyOf[2],data:data10};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -20464,12 +20481,12 @@ vErrors.push(err8);
 }
 errors++;
 }
-var _valid2 = _errs33 === errors;
+var _valid2 = _errs35 === errors;
 valid5 = valid5 || _valid2;
 }
 }
 if(!valid5){
-const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema191.properties.require_approval.anyOf,parentSchema:schema191.properties.require_approval,data:data9};
+const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema191.properties.require_approval.anyOf,parentSchema:schema191.properties.require_approval,data:data10};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -20481,40 +20498,27 @@ validate409.errors = vErrors;
 return false;
 }
 else {
-errors = _errs29;
+errors = _errs31;
 if(vErrors !== null){
-if(_errs29){
-vErrors.length = _errs29;
+if(_errs31){
+vErrors.length = _errs31;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs28 === errors;
+var valid0 = _errs30 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.server_description !== undefined){
-let data10 = data.server_description;
-const _errs35 = errors;
-if((typeof data10 !== "string") && (data10 !== null)){
-validate409.errors = [{instancePath:instancePath+"/server_description",schemaPath:"#/properties/server_description/type",keyword:"type",params:{type: schema191.properties.server_description.type},message:"must be string,null",schema:schema191.properties.server_description.type,parentSchema:schema191.properties.server_description,data:data10}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.server_label !== undefined){
-let data11 = data.server_label;
+let data11 = data.server_description;
 const _errs37 = errors;
-if(typeof data11 !== "string"){
-validate409.errors = [{instancePath:instancePath+"/server_label",schemaPath:"#/properties/server_label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.server_label.type,parentSchema:schema191.properties.server_label,data:data11}];
+if((typeof data11 !== "string") && (data11 !== null)){
+validate409.errors = [{instancePath:instancePath+"/server_description",schemaPath:"#/properties/server_description/type",keyword:"type",params:{type: schema191.properties.server_description.type},message:"must be string,null",schema:schema191.properties.server_description.type,parentSchema:schema191.properties.server_description,data:data11}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -20523,11 +20527,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.server_url !== undefined){
-let data12 = data.server_url;
+if(data.server_label !== undefined){
+let data12 = data.server_label;
 const _errs39 = errors;
-if((typeof data12 !== "string") && (data12 !== null)){
-validate409.errors = [{instancePath:instancePath+"/server_url",schemaPath:"#/properties/server_url/type",keyword:"type",params:{type: schema191.properties.server_url.type},message:"must be string,null",schema:schema191.properties.server_url.type,parentSchema:schema191.properties.server_url,data:data12}];
+if(typeof data12 !== "string"){
+validate409.errors = [{instancePath:instancePath+"/server_label",schemaPath:"#/properties/server_label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.server_label.type,parentSchema:schema191.properties.server_label,data:data12}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -20536,17 +20540,31 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.tunnel_id !== undefined){
-let data13 = data.tunnel_id;
+if(data.server_url !== undefined){
+let data13 = data.server_url;
 const _errs41 = errors;
-if(typeof data13 !== "string"){
-validate409.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.tunnel_id.type,parentSchema:schema191.properties.tunnel_id,data:data13}];
+if((typeof data13 !== "string") && (data13 !== null)){
+validate409.errors = [{instancePath:instancePath+"/server_url",schemaPath:"#/properties/server_url/type",keyword:"type",params:{type: schema191.properties.server_url.type},message:"must be string,null",schema:schema191.properties.server_url.type,parentSchema:schema191.properties.server_url,data:data13}];
 return false;
 }
 var valid0 = _errs41 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.tunnel_id !== undefined){
+let data14 = data.tunnel_id;
+const _errs43 = errors;
+if(typeof data14 !== "string"){
+validate409.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.tunnel_id.type,parentSchema:schema191.properties.tunnel_id,data:data14}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -24238,7 +24256,7 @@ validate502.errors = vErrors;
 return errors === 0;
 }
 
-const schema229 = {"type":"object","required":["type","server_label"],"properties":{"type":{"type":"string","const":"mcp"},"server_label":{"type":"string"},"allowed_callers":{"anyOf":[{"$ref":"#/components/schemas/AllowedCallers"},{"type":"null"}]},"allowed_tools":{"anyOf":[{"type":"array","maxItems":10000,"items":{"type":"string"}},{"$ref":"#/components/schemas/McpToolFilter"},{"type":"null"}]},"authorization":{"type":["string","null"]},"connector_id":{"type":["string","null"],"enum":["connector_dropbox","connector_gmail","connector_googlecalendar","connector_googledrive","connector_microsoftteams","connector_outlookcalendar","connector_outlookemail","connector_sharepoint",null]},"defer_loading":{"type":["boolean","null"]},"headers":{"type":["object","null"],"additionalProperties":{"type":"string"}},"require_approval":{"anyOf":[{"type":"string","enum":["always","never"]},{"$ref":"#/components/schemas/McpApprovalFilter"},{"type":"null"}]},"server_description":{"type":["string","null"]},"server_url":{"type":["string","null"]},"tunnel_id":{"type":["string","null"],"pattern":"^tunnel_[a-z0-9]{32}$"}}};
+const schema229 = {"type":"object","required":["type","server_label"],"properties":{"type":{"type":"string","const":"mcp"},"server_label":{"type":"string"},"allowed_callers":{"anyOf":[{"$ref":"#/components/schemas/AllowedCallers"},{"type":"null"}]},"allowed_tools":{"anyOf":[{"type":"array","maxItems":10000,"items":{"type":"string"}},{"$ref":"#/components/schemas/McpToolFilter"},{"type":"null"}]},"authorization":{"type":["string","null"]},"connector_id":{"type":["string","null"],"enum":["connector_dropbox","connector_gmail","connector_googlecalendar","connector_googledrive","connector_microsoftteams","connector_outlookcalendar","connector_outlookemail","connector_sharepoint",null]},"defer_loading":{"type":["boolean","null"]},"elicitation":{"type":["string","null"],"enum":["ask","decline",null]},"headers":{"type":["object","null"],"additionalProperties":{"type":"string"}},"require_approval":{"anyOf":[{"type":"string","enum":["always","never"]},{"$ref":"#/components/schemas/McpApprovalFilter"},{"type":"null"}]},"server_description":{"type":["string","null"]},"server_url":{"type":["string","null"]},"tunnel_id":{"type":["string","null"],"pattern":"^tunnel_[a-z0-9]{32}$"}}};
 const pattern2 = new RegExp("^tunnel_[a-z0-9]{32}$", "u");
 
 function validate506(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -24488,28 +24506,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.headers !== undefined){
-let data8 = data.headers;
+if(data.elicitation !== undefined){
+let data8 = data.elicitation;
 const _errs25 = errors;
-if((!(data8 && typeof data8 == "object" && !Array.isArray(data8))) && (data8 !== null)){
-validate506.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: schema229.properties.headers.type},message:"must be object,null",schema:schema229.properties.headers.type,parentSchema:schema229.properties.headers,data:data8}];
+if((typeof data8 !== "string") && (data8 !== null)){
+validate506.errors = [{instancePath:instancePath+"/elicitation",schemaPath:"#/properties/elicitation/type",keyword:"type",params:{type: schema229.properties.elicitation.type},message:"must be string,null",schema:schema229.properties.elicitation.type,parentSchema:schema229.properties.elicitation,data:data8}];
 return false;
 }
-if(errors === _errs25){
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-for(const key0 in data8){
-let data9 = data8[key0];
-const _errs28 = errors;
-if(typeof data9 !== "string"){
-validate506.errors = [{instancePath:instancePath+"/headers/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema229.properties.headers.additionalProperties.type,parentSchema:schema229.properties.headers.additionalProperties,data:data9}];
+if(!(((data8 === "ask") || (data8 === "decline")) || (data8 === null))){
+validate506.errors = [{instancePath:instancePath+"/elicitation",schemaPath:"#/properties/elicitation/enum",keyword:"enum",params:{allowedValues: schema229.properties.elicitation.enum},message:"must be equal to one of the allowed values",schema:schema229.properties.elicitation.enum,parentSchema:schema229.properties.elicitation,data:data8}];
 return false;
-}
-var valid4 = _errs28 === errors;
-if(!valid4){
-break;
-}
-}
-}
 }
 var valid0 = _errs25 === errors;
 }
@@ -24517,14 +24523,43 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.require_approval !== undefined){
-let data10 = data.require_approval;
+if(data.headers !== undefined){
+let data9 = data.headers;
+const _errs27 = errors;
+if((!(data9 && typeof data9 == "object" && !Array.isArray(data9))) && (data9 !== null)){
+validate506.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: schema229.properties.headers.type},message:"must be object,null",schema:schema229.properties.headers.type,parentSchema:schema229.properties.headers,data:data9}];
+return false;
+}
+if(errors === _errs27){
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
+for(const key0 in data9){
+let data10 = data9[key0];
 const _errs30 = errors;
-const _errs31 = errors;
-let valid5 = false;
-const _errs32 = errors;
 if(typeof data10 !== "string"){
-const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema229.properties.require_approval.anyOf[0].type,parentSchema:schema229.properties.require_approval.anyOf[0],data:data10};
+validate506.errors = [{instancePath:instancePath+"/headers/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema229.properties.headers.additionalProperties.type,parentSchema:schema229.properties.headers.additionalProperties,data:data10}];
+return false;
+}
+var valid4 = _errs30 === errors;
+if(!valid4){
+break;
+}
+}
+}
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.require_approval !== undefined){
+let data11 = data.require_approval;
+const _errs32 = errors;
+const _errs33 = errors;
+let valid5 = false;
+const _errs34 = errors;
+if(typeof data11 !== "string"){
+const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema229.properties.require_approval.anyOf[0].type,parentSchema:schema229.properties.require_approval.anyOf[0],data:data11};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -24533,8 +24568,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(!((data10 === "always") || (data10 === "never"))){
-const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema229.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema229.properties.require_approval.anyOf[0].enum,parentSchema:schema229.properties.require_approval.anyOf[0],data:data10};
+if(!((data11 === "always") || (data11 === "never"))){
+const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema229.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema229.properties.require_approval.anyOf[0].enum,parentSchema:schema229.properties.require_approval.anyOf[0],data:data11};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -24543,20 +24578,20 @@ vErrors.push(err8);
 }
 errors++;
 }
-var _valid2 = _errs32 === errors;
-valid5 = valid5 || _valid2;
-if(!valid5){
-const _errs34 = errors;
-if(!(validate413(data10, {instancePath:instancePath+"/require_approval",parentData:data,parentDataProperty:"require_approval",rootData}))){
-vErrors = vErrors === null ? validate413.errors : vErrors.concat(validate413.errors);
-errors = vErrors.length;
-}
 var _valid2 = _errs34 === errors;
 valid5 = valid5 || _valid2;
 if(!valid5){
-const _errs35 = errors;
-if(data10 !== null){
-const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema229.properties.require_approval.anyOf[2].type,parentSchema:schema229.properties.require_approval.anyOf[2],data:data10};
+const _errs36 = errors;
+if(!(validate413(data11, {instancePath:instancePath+"/require_approval",parentData:data,parentDataProperty:"require_approval",rootData}))){
+vErrors = vErrors === null ? validate413.errors : vErrors.concat(validate413.errors);
+errors = vErrors.length;
+}
+var _valid2 = _errs36 === errors;
+valid5 = valid5 || _valid2;
+if(!valid5){
+const _errs37 = errors;
+if(data11 !== null){
+const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema229.properties.require_approval.anyOf[2].type,parentSchema:schema229.properties.require_approval.anyOf[2],data:data11};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -24565,12 +24600,12 @@ vErrors.push(err9);
 }
 errors++;
 }
-var _valid2 = _errs35 === errors;
+var _valid2 = _errs37 === errors;
 valid5 = valid5 || _valid2;
 }
 }
 if(!valid5){
-const err10 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema229.properties.require_approval.anyOf,parentSchema:schema229.properties.require_approval,data:data10};
+const err10 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema229.properties.require_approval.anyOf,parentSchema:schema229.properties.require_approval,data:data11};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -24582,40 +24617,27 @@ validate506.errors = vErrors;
 return false;
 }
 else {
-errors = _errs31;
+errors = _errs33;
 if(vErrors !== null){
-if(_errs31){
-vErrors.length = _errs31;
+if(_errs33){
+vErrors.length = _errs33;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs30 === errors;
+var valid0 = _errs32 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.server_description !== undefined){
-let data11 = data.server_description;
-const _errs37 = errors;
-if((typeof data11 !== "string") && (data11 !== null)){
-validate506.errors = [{instancePath:instancePath+"/server_description",schemaPath:"#/properties/server_description/type",keyword:"type",params:{type: schema229.properties.server_description.type},message:"must be string,null",schema:schema229.properties.server_description.type,parentSchema:schema229.properties.server_description,data:data11}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.server_url !== undefined){
-let data12 = data.server_url;
+let data12 = data.server_description;
 const _errs39 = errors;
 if((typeof data12 !== "string") && (data12 !== null)){
-validate506.errors = [{instancePath:instancePath+"/server_url",schemaPath:"#/properties/server_url/type",keyword:"type",params:{type: schema229.properties.server_url.type},message:"must be string,null",schema:schema229.properties.server_url.type,parentSchema:schema229.properties.server_url,data:data12}];
+validate506.errors = [{instancePath:instancePath+"/server_description",schemaPath:"#/properties/server_description/type",keyword:"type",params:{type: schema229.properties.server_description.type},message:"must be string,null",schema:schema229.properties.server_description.type,parentSchema:schema229.properties.server_description,data:data12}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -24624,25 +24646,39 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.tunnel_id !== undefined){
-let data13 = data.tunnel_id;
+if(data.server_url !== undefined){
+let data13 = data.server_url;
 const _errs41 = errors;
 if((typeof data13 !== "string") && (data13 !== null)){
-validate506.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/type",keyword:"type",params:{type: schema229.properties.tunnel_id.type},message:"must be string,null",schema:schema229.properties.tunnel_id.type,parentSchema:schema229.properties.tunnel_id,data:data13}];
+validate506.errors = [{instancePath:instancePath+"/server_url",schemaPath:"#/properties/server_url/type",keyword:"type",params:{type: schema229.properties.server_url.type},message:"must be string,null",schema:schema229.properties.server_url.type,parentSchema:schema229.properties.server_url,data:data13}];
 return false;
-}
-if(errors === _errs41){
-if(typeof data13 === "string"){
-if(!pattern2.test(data13)){
-validate506.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/pattern",keyword:"pattern",params:{pattern: "^tunnel_[a-z0-9]{32}$"},message:"must match pattern \""+"^tunnel_[a-z0-9]{32}$"+"\"",schema:"^tunnel_[a-z0-9]{32}$",parentSchema:schema229.properties.tunnel_id,data:data13}];
-return false;
-}
-}
 }
 var valid0 = _errs41 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.tunnel_id !== undefined){
+let data14 = data.tunnel_id;
+const _errs43 = errors;
+if((typeof data14 !== "string") && (data14 !== null)){
+validate506.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/type",keyword:"type",params:{type: schema229.properties.tunnel_id.type},message:"must be string,null",schema:schema229.properties.tunnel_id.type,parentSchema:schema229.properties.tunnel_id,data:data14}];
+return false;
+}
+if(errors === _errs43){
+if(typeof data14 === "string"){
+if(!pattern2.test(data14)){
+validate506.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/pattern",keyword:"pattern",params:{pattern: "^tunnel_[a-z0-9]{32}$"},message:"must match pattern \""+"^tunnel_[a-z0-9]{32}$"+"\"",schema:"^tunnel_[a-z0-9]{32}$",parentSchema:schema229.properties.tunnel_id,data:data14}];
+return false;
+}
+}
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -35611,28 +35647,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.headers !== undefined){
-let data8 = data.headers;
+if(data.elicitation !== undefined){
+let data8 = data.elicitation;
 const _errs25 = errors;
-if((!(data8 && typeof data8 == "object" && !Array.isArray(data8))) && (data8 !== null)){
-validate806.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: schema229.properties.headers.type},message:"must be object,null",schema:schema229.properties.headers.type,parentSchema:schema229.properties.headers,data:data8}];
+if((typeof data8 !== "string") && (data8 !== null)){
+validate806.errors = [{instancePath:instancePath+"/elicitation",schemaPath:"#/properties/elicitation/type",keyword:"type",params:{type: schema229.properties.elicitation.type},message:"must be string,null",schema:schema229.properties.elicitation.type,parentSchema:schema229.properties.elicitation,data:data8}];
 return false;
 }
-if(errors === _errs25){
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-for(const key0 in data8){
-let data9 = data8[key0];
-const _errs28 = errors;
-if(typeof data9 !== "string"){
-validate806.errors = [{instancePath:instancePath+"/headers/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema229.properties.headers.additionalProperties.type,parentSchema:schema229.properties.headers.additionalProperties,data:data9}];
+if(!(((data8 === "ask") || (data8 === "decline")) || (data8 === null))){
+validate806.errors = [{instancePath:instancePath+"/elicitation",schemaPath:"#/properties/elicitation/enum",keyword:"enum",params:{allowedValues: schema229.properties.elicitation.enum},message:"must be equal to one of the allowed values",schema:schema229.properties.elicitation.enum,parentSchema:schema229.properties.elicitation,data:data8}];
 return false;
-}
-var valid4 = _errs28 === errors;
-if(!valid4){
-break;
-}
-}
-}
 }
 var valid0 = _errs25 === errors;
 }
@@ -35640,14 +35664,43 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.require_approval !== undefined){
-let data10 = data.require_approval;
+if(data.headers !== undefined){
+let data9 = data.headers;
+const _errs27 = errors;
+if((!(data9 && typeof data9 == "object" && !Array.isArray(data9))) && (data9 !== null)){
+validate806.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: schema229.properties.headers.type},message:"must be object,null",schema:schema229.properties.headers.type,parentSchema:schema229.properties.headers,data:data9}];
+return false;
+}
+if(errors === _errs27){
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
+for(const key0 in data9){
+let data10 = data9[key0];
 const _errs30 = errors;
-const _errs31 = errors;
-let valid5 = false;
-const _errs32 = errors;
 if(typeof data10 !== "string"){
-const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema229.properties.require_approval.anyOf[0].type,parentSchema:schema229.properties.require_approval.anyOf[0],data:data10};
+validate806.errors = [{instancePath:instancePath+"/headers/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema229.properties.headers.additionalProperties.type,parentSchema:schema229.properties.headers.additionalProperties,data:data10}];
+return false;
+}
+var valid4 = _errs30 === errors;
+if(!valid4){
+break;
+}
+}
+}
+}
+var valid0 = _errs27 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.require_approval !== undefined){
+let data11 = data.require_approval;
+const _errs32 = errors;
+const _errs33 = errors;
+let valid5 = false;
+const _errs34 = errors;
+if(typeof data11 !== "string"){
+const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema229.properties.require_approval.anyOf[0].type,parentSchema:schema229.properties.require_approval.anyOf[0],data:data11};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -35656,8 +35709,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(!((data10 === "always") || (data10 === "never"))){
-const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema229.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema229.properties.require_approval.anyOf[0].enum,parentSchema:schema229.properties.require_approval.anyOf[0],data:data10};
+if(!((data11 === "always") || (data11 === "never"))){
+const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema229.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema229.properties.require_approval.anyOf[0].enum,parentSchema:schema229.properties.require_approval.anyOf[0],data:data11};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -35666,20 +35719,20 @@ vErrors.push(err8);
 }
 errors++;
 }
-var _valid2 = _errs32 === errors;
-valid5 = valid5 || _valid2;
-if(!valid5){
-const _errs34 = errors;
-if(!(validate413(data10, {instancePath:instancePath+"/require_approval",parentData:data,parentDataProperty:"require_approval",rootData}))){
-vErrors = vErrors === null ? validate413.errors : vErrors.concat(validate413.errors);
-errors = vErrors.length;
-}
 var _valid2 = _errs34 === errors;
 valid5 = valid5 || _valid2;
 if(!valid5){
-const _errs35 = errors;
-if(data10 !== null){
-const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema229.properties.require_approval.anyOf[2].type,parentSchema:schema229.properties.require_approval.anyOf[2],data:data10};
+const _errs36 = errors;
+if(!(validate413(data11, {instancePath:instancePath+"/require_approval",parentData:data,parentDataProperty:"require_approval",rootData}))){
+vErrors = vErrors === null ? validate413.errors : vErrors.concat(validate413.errors);
+errors = vErrors.length;
+}
+var _valid2 = _errs36 === errors;
+valid5 = valid5 || _valid2;
+if(!valid5){
+const _errs37 = errors;
+if(data11 !== null){
+const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema229.properties.require_approval.anyOf[2].type,parentSchema:schema229.properties.require_approval.anyOf[2],data:data11};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -35688,12 +35741,12 @@ vErrors.push(err9);
 }
 errors++;
 }
-var _valid2 = _errs35 === errors;
+var _valid2 = _errs37 === errors;
 valid5 = valid5 || _valid2;
 }
 }
 if(!valid5){
-const err10 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema229.properties.require_approval.anyOf,parentSchema:schema229.properties.require_approval,data:data10};
+const err10 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema229.properties.require_approval.anyOf,parentSchema:schema229.properties.require_approval,data:data11};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -35705,40 +35758,27 @@ validate806.errors = vErrors;
 return false;
 }
 else {
-errors = _errs31;
+errors = _errs33;
 if(vErrors !== null){
-if(_errs31){
-vErrors.length = _errs31;
+if(_errs33){
+vErrors.length = _errs33;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs30 === errors;
+var valid0 = _errs32 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.server_description !== undefined){
-let data11 = data.server_description;
-const _errs37 = errors;
-if((typeof data11 !== "string") && (data11 !== null)){
-validate806.errors = [{instancePath:instancePath+"/server_description",schemaPath:"#/properties/server_description/type",keyword:"type",params:{type: schema229.properties.server_description.type},message:"must be string,null",schema:schema229.properties.server_description.type,parentSchema:schema229.properties.server_description,data:data11}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.server_url !== undefined){
-let data12 = data.server_url;
+let data12 = data.server_description;
 const _errs39 = errors;
 if((typeof data12 !== "string") && (data12 !== null)){
-validate806.errors = [{instancePath:instancePath+"/server_url",schemaPath:"#/properties/server_url/type",keyword:"type",params:{type: schema229.properties.server_url.type},message:"must be string,null",schema:schema229.properties.server_url.type,parentSchema:schema229.properties.server_url,data:data12}];
+validate806.errors = [{instancePath:instancePath+"/server_description",schemaPath:"#/properties/server_description/type",keyword:"type",params:{type: schema229.properties.server_description.type},message:"must be string,null",schema:schema229.properties.server_description.type,parentSchema:schema229.properties.server_description,data:data12}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -35747,25 +35787,39 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.tunnel_id !== undefined){
-let data13 = data.tunnel_id;
+if(data.server_url !== undefined){
+let data13 = data.server_url;
 const _errs41 = errors;
 if((typeof data13 !== "string") && (data13 !== null)){
-validate806.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/type",keyword:"type",params:{type: schema229.properties.tunnel_id.type},message:"must be string,null",schema:schema229.properties.tunnel_id.type,parentSchema:schema229.properties.tunnel_id,data:data13}];
+validate806.errors = [{instancePath:instancePath+"/server_url",schemaPath:"#/properties/server_url/type",keyword:"type",params:{type: schema229.properties.server_url.type},message:"must be string,null",schema:schema229.properties.server_url.type,parentSchema:schema229.properties.server_url,data:data13}];
 return false;
-}
-if(errors === _errs41){
-if(typeof data13 === "string"){
-if(!pattern2.test(data13)){
-validate806.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/pattern",keyword:"pattern",params:{pattern: "^tunnel_[a-z0-9]{32}$"},message:"must match pattern \""+"^tunnel_[a-z0-9]{32}$"+"\"",schema:"^tunnel_[a-z0-9]{32}$",parentSchema:schema229.properties.tunnel_id,data:data13}];
-return false;
-}
-}
 }
 var valid0 = _errs41 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.tunnel_id !== undefined){
+let data14 = data.tunnel_id;
+const _errs43 = errors;
+if((typeof data14 !== "string") && (data14 !== null)){
+validate806.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/type",keyword:"type",params:{type: schema229.properties.tunnel_id.type},message:"must be string,null",schema:schema229.properties.tunnel_id.type,parentSchema:schema229.properties.tunnel_id,data:data14}];
+return false;
+}
+if(errors === _errs43){
+if(typeof data14 === "string"){
+if(!pattern2.test(data14)){
+validate806.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/pattern",keyword:"pattern",params:{pattern: "^tunnel_[a-z0-9]{32}$"},message:"must match pattern \""+"^tunnel_[a-z0-9]{32}$"+"\"",schema:"^tunnel_[a-z0-9]{32}$",parentSchema:schema229.properties.tunnel_id,data:data14}];
+return false;
+}
+}
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -36013,28 +36067,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.headers !== undefined){
-let data7 = data.headers;
+if(data.elicitation !== undefined){
+let data7 = data.elicitation;
 const _errs23 = errors;
-if((!(data7 && typeof data7 == "object" && !Array.isArray(data7))) && (data7 !== null)){
-validate810.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: schema191.properties.headers.type},message:"must be object,null",schema:schema191.properties.headers.type,parentSchema:schema191.properties.headers,data:data7}];
+if(typeof data7 !== "string"){
+validate810.errors = [{instancePath:instancePath+"/elicitation",schemaPath:"#/properties/elicitation/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.elicitation.type,parentSchema:schema191.properties.elicitation,data:data7}];
 return false;
 }
-if(errors === _errs23){
-if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
-for(const key0 in data7){
-let data8 = data7[key0];
-const _errs26 = errors;
-if(typeof data8 !== "string"){
-validate810.errors = [{instancePath:instancePath+"/headers/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.headers.additionalProperties.type,parentSchema:schema191.properties.headers.additionalProperties,data:data8}];
+if(!((data7 === "ask") || (data7 === "decline"))){
+validate810.errors = [{instancePath:instancePath+"/elicitation",schemaPath:"#/properties/elicitation/enum",keyword:"enum",params:{allowedValues: schema191.properties.elicitation.enum},message:"must be equal to one of the allowed values",schema:schema191.properties.elicitation.enum,parentSchema:schema191.properties.elicitation,data:data7}];
 return false;
-}
-var valid4 = _errs26 === errors;
-if(!valid4){
-break;
-}
-}
-}
 }
 var valid0 = _errs23 === errors;
 }
@@ -36042,14 +36084,43 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.require_approval !== undefined){
-let data9 = data.require_approval;
+if(data.headers !== undefined){
+let data8 = data.headers;
+const _errs25 = errors;
+if((!(data8 && typeof data8 == "object" && !Array.isArray(data8))) && (data8 !== null)){
+validate810.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: schema191.properties.headers.type},message:"must be object,null",schema:schema191.properties.headers.type,parentSchema:schema191.properties.headers,data:data8}];
+return false;
+}
+if(errors === _errs25){
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+for(const key0 in data8){
+let data9 = data8[key0];
 const _errs28 = errors;
-const _errs29 = errors;
-let valid5 = false;
-const _errs30 = errors;
 if(typeof data9 !== "string"){
-const err6 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.require_approval.anyOf[0].type,parentSchema:schema191.properties.require_approval.anyOf[0],data:data9};
+validate810.errors = [{instancePath:instancePath+"/headers/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.headers.additionalProperties.type,parentSchema:schema191.properties.headers.additionalProperties,data:data9}];
+return false;
+}
+var valid4 = _errs28 === errors;
+if(!valid4){
+break;
+}
+}
+}
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.require_approval !== undefined){
+let data10 = data.require_approval;
+const _errs30 = errors;
+const _errs31 = errors;
+let valid5 = false;
+const _errs32 = errors;
+if(typeof data10 !== "string"){
+const err6 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.require_approval.anyOf[0].type,parentSchema:schema191.properties.require_approval.anyOf[0],data:data10};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -36058,8 +36129,8 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!((data9 === "always") || (data9 === "never"))){
-const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema191.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema191.properties.require_approval.anyOf[0].enum,parentSchema:schema191.properties.require_approval.anyOf[0],data:data9};
+if(!((data10 === "always") || (data10 === "never"))){
+const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema191.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema191.properties.require_approval.anyOf[0].enum,parentSchema:schema191.properties.require_approval.anyOf[0],data:data10};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -36068,20 +36139,20 @@ vErrors.push(err7);
 }
 errors++;
 }
-var _valid2 = _errs30 === errors;
-valid5 = valid5 || _valid2;
-if(!valid5){
-const _errs32 = errors;
-if(!(validate413(data9, {instancePath:instancePath+"/require_approval",parentData:data,parentDataProperty:"require_approval",rootData}))){
-vErrors = vErrors === null ? validate413.errors : vErrors.concat(validate413.errors);
-errors = vErrors.length;
-}
 var _valid2 = _errs32 === errors;
 valid5 = valid5 || _valid2;
 if(!valid5){
-const _errs33 = errors;
-if(data9 !== null){
-const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema191.properties.require_approval.anyOf[2].type,parentSchema:schema191.properties.require_approval.anyOf[2],data:data9};
+const _errs34 = errors;
+if(!(validate413(data10, {instancePath:instancePath+"/require_approval",parentData:data,parentDataProperty:"require_approval",rootData}))){
+vErrors = vErrors === null ? validate413.errors : vErrors.concat(validate413.errors);
+errors = vErrors.length;
+}
+var _valid2 = _errs34 === errors;
+valid5 = valid5 || _valid2;
+if(!valid5){
+const _errs35 = errors;
+if(data10 !== null){
+const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema191.properties.require_approval.anyOf[2].type,parentSchema:schema191.properties.require_approval.anyOf[2],data:data10};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -36090,12 +36161,12 @@ vErrors.push(err8);
 }
 errors++;
 }
-var _valid2 = _errs33 === errors;
+var _valid2 = _errs35 === errors;
 valid5 = valid5 || _valid2;
 }
 }
 if(!valid5){
-const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema191.properties.require_approval.anyOf,parentSchema:schema191.properties.require_approval,data:data9};
+const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema191.properties.require_approval.anyOf,parentSchema:schema191.properties.require_approval,data:data10};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -36107,40 +36178,27 @@ validate810.errors = vErrors;
 return false;
 }
 else {
-errors = _errs29;
+errors = _errs31;
 if(vErrors !== null){
-if(_errs29){
-vErrors.length = _errs29;
+if(_errs31){
+vErrors.length = _errs31;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs28 === errors;
+var valid0 = _errs30 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.server_description !== undefined){
-let data10 = data.server_description;
-const _errs35 = errors;
-if((typeof data10 !== "string") && (data10 !== null)){
-validate810.errors = [{instancePath:instancePath+"/server_description",schemaPath:"#/properties/server_description/type",keyword:"type",params:{type: schema191.properties.server_description.type},message:"must be string,null",schema:schema191.properties.server_description.type,parentSchema:schema191.properties.server_description,data:data10}];
-return false;
-}
-var valid0 = _errs35 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.server_label !== undefined){
-let data11 = data.server_label;
+let data11 = data.server_description;
 const _errs37 = errors;
-if(typeof data11 !== "string"){
-validate810.errors = [{instancePath:instancePath+"/server_label",schemaPath:"#/properties/server_label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.server_label.type,parentSchema:schema191.properties.server_label,data:data11}];
+if((typeof data11 !== "string") && (data11 !== null)){
+validate810.errors = [{instancePath:instancePath+"/server_description",schemaPath:"#/properties/server_description/type",keyword:"type",params:{type: schema191.properties.server_description.type},message:"must be string,null",schema:schema191.properties.server_description.type,parentSchema:schema191.properties.server_description,data:data11}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -36149,11 +36207,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.server_url !== undefined){
-let data12 = data.server_url;
+if(data.server_label !== undefined){
+let data12 = data.server_label;
 const _errs39 = errors;
-if((typeof data12 !== "string") && (data12 !== null)){
-validate810.errors = [{instancePath:instancePath+"/server_url",schemaPath:"#/properties/server_url/type",keyword:"type",params:{type: schema191.properties.server_url.type},message:"must be string,null",schema:schema191.properties.server_url.type,parentSchema:schema191.properties.server_url,data:data12}];
+if(typeof data12 !== "string"){
+validate810.errors = [{instancePath:instancePath+"/server_label",schemaPath:"#/properties/server_label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.server_label.type,parentSchema:schema191.properties.server_label,data:data12}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -36162,17 +36220,31 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.tunnel_id !== undefined){
-let data13 = data.tunnel_id;
+if(data.server_url !== undefined){
+let data13 = data.server_url;
 const _errs41 = errors;
-if(typeof data13 !== "string"){
-validate810.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.tunnel_id.type,parentSchema:schema191.properties.tunnel_id,data:data13}];
+if((typeof data13 !== "string") && (data13 !== null)){
+validate810.errors = [{instancePath:instancePath+"/server_url",schemaPath:"#/properties/server_url/type",keyword:"type",params:{type: schema191.properties.server_url.type},message:"must be string,null",schema:schema191.properties.server_url.type,parentSchema:schema191.properties.server_url,data:data13}];
 return false;
 }
 var valid0 = _errs41 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.tunnel_id !== undefined){
+let data14 = data.tunnel_id;
+const _errs43 = errors;
+if(typeof data14 !== "string"){
+validate810.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.tunnel_id.type,parentSchema:schema191.properties.tunnel_id,data:data14}];
+return false;
+}
+var valid0 = _errs43 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }

@@ -4320,6 +4320,12 @@ export interface components {
             /** @enum {string|null} */
             connector_id?: "connector_dropbox" | "connector_gmail" | "connector_googlecalendar" | "connector_googledrive" | "connector_microsoftteams" | "connector_outlookcalendar" | "connector_outlookemail" | "connector_sharepoint" | null;
             defer_loading?: boolean | null;
+            /**
+             * @description What becomes of a question that the server asks the user during a call: `ask` passes it to the client as an `mcp_approval_request` of the name `elicitation/create`, `decline` answers at once.
+             * @default decline
+             * @enum {string|null}
+             */
+            elicitation?: "ask" | "decline" | null;
             /** @description Headers for every request to the server. */
             headers?: {
                 [key: string]: string;
@@ -4344,6 +4350,11 @@ export interface components {
             /** @enum {string} */
             connector_id?: "connector_dropbox" | "connector_gmail" | "connector_googlecalendar" | "connector_googledrive" | "connector_microsoftteams" | "connector_outlookcalendar" | "connector_outlookemail" | "connector_sharepoint";
             defer_loading?: boolean;
+            /**
+             * @description Left out unless the request had it.
+             * @enum {string}
+             */
+            elicitation?: "ask" | "decline";
             /** @description Each value is `<redacted>`. */
             headers: {
                 [key: string]: string;

@@ -21460,7 +21460,7 @@ validate404.errors = vErrors;
 return errors === 0;
 }
 
-const schema191 = {"type":"object","additionalProperties":false,"required":["type","allowed_tools","headers","require_approval","server_description","server_label","server_url"],"properties":{"type":{"type":"string","const":"mcp"},"allowed_callers":{"anyOf":[{"$ref":"#/components/schemas/AllowedCallers"},{"type":"null"}]},"allowed_tools":{"anyOf":[{"type":"array","items":{"type":"string"}},{"$ref":"#/components/schemas/McpToolFilter"},{"type":"null"}]},"authorization":{"type":"string"},"connector_id":{"type":"string","enum":["connector_dropbox","connector_gmail","connector_googlecalendar","connector_googledrive","connector_microsoftteams","connector_outlookcalendar","connector_outlookemail","connector_sharepoint"]},"defer_loading":{"type":"boolean"},"headers":{"type":["object","null"],"additionalProperties":{"type":"string"}},"require_approval":{"anyOf":[{"type":"string","enum":["always","never"]},{"$ref":"#/components/schemas/McpApprovalFilter"},{"type":"null"}]},"server_description":{"type":["string","null"]},"server_label":{"type":"string"},"server_url":{"type":["string","null"]},"tunnel_id":{"type":"string"}}};
+const schema191 = {"type":"object","additionalProperties":false,"required":["type","allowed_tools","headers","require_approval","server_description","server_label","server_url"],"properties":{"type":{"type":"string","const":"mcp"},"allowed_callers":{"anyOf":[{"$ref":"#/components/schemas/AllowedCallers"},{"type":"null"}]},"allowed_tools":{"anyOf":[{"type":"array","items":{"type":"string"}},{"$ref":"#/components/schemas/McpToolFilter"},{"type":"null"}]},"authorization":{"type":"string"},"connector_id":{"type":"string","enum":["connector_dropbox","connector_gmail","connector_googlecalendar","connector_googledrive","connector_microsoftteams","connector_outlookcalendar","connector_outlookemail","connector_sharepoint"]},"defer_loading":{"type":"boolean"},"elicitation":{"type":"string","enum":["ask","decline"]},"headers":{"type":["object","null"],"additionalProperties":{"type":"string"}},"require_approval":{"anyOf":[{"type":"string","enum":["always","never"]},{"$ref":"#/components/schemas/McpApprovalFilter"},{"type":"null"}]},"server_description":{"type":["string","null"]},"server_label":{"type":"string"},"server_url":{"type":["string","null"]},"tunnel_id":{"type":"string"}}};
 const schema192 = {"type":"object","additionalProperties":false,"properties":{"read_only":{"type":["boolean","null"]},"tool_names":{"type":["array","null"],"maxItems":10000,"items":{"type":"string"}}}};
 
 function validate411(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -21909,28 +21909,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.headers !== undefined){
-let data7 = data.headers;
+if(data.elicitation !== undefined){
+let data7 = data.elicitation;
 const _errs24 = errors;
-if((!(data7 && typeof data7 == "object" && !Array.isArray(data7))) && (data7 !== null)){
-validate409.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: schema191.properties.headers.type},message:"must be object,null",schema:schema191.properties.headers.type,parentSchema:schema191.properties.headers,data:data7}];
+if(typeof data7 !== "string"){
+validate409.errors = [{instancePath:instancePath+"/elicitation",schemaPath:"#/properties/elicitation/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.elicitation.type,parentSchema:schema191.properties.elicitation,data:data7}];
 return false;
 }
-if(errors === _errs24){
-if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
-for(const key1 in data7){
-let data8 = data7[key1];
-const _errs27 = errors;
-if(typeof data8 !== "string"){
-validate409.errors = [{instancePath:instancePath+"/headers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.headers.additionalProperties.type,parentSchema:schema191.properties.headers.additionalProperties,data:data8}];
+if(!((data7 === "ask") || (data7 === "decline"))){
+validate409.errors = [{instancePath:instancePath+"/elicitation",schemaPath:"#/properties/elicitation/enum",keyword:"enum",params:{allowedValues: schema191.properties.elicitation.enum},message:"must be equal to one of the allowed values",schema:schema191.properties.elicitation.enum,parentSchema:schema191.properties.elicitation,data:data7}];
 return false;
-}
-var valid4 = _errs27 === errors;
-if(!valid4){
-break;
-}
-}
-}
 }
 var valid0 = _errs24 === errors;
 }
@@ -21938,14 +21926,43 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.require_approval !== undefined){
-let data9 = data.require_approval;
+if(data.headers !== undefined){
+let data8 = data.headers;
+const _errs26 = errors;
+if((!(data8 && typeof data8 == "object" && !Array.isArray(data8))) && (data8 !== null)){
+validate409.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: schema191.properties.headers.type},message:"must be object,null",schema:schema191.properties.headers.type,parentSchema:schema191.properties.headers,data:data8}];
+return false;
+}
+if(errors === _errs26){
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+for(const key1 in data8){
+let data9 = data8[key1];
 const _errs29 = errors;
-const _errs30 = errors;
-let valid5 = false;
-const _errs31 = errors;
 if(typeof data9 !== "string"){
-const err6 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.require_approval.anyOf[0].type,parentSchema:schema191.properties.require_approval.anyOf[0],data:data9};
+validate409.errors = [{instancePath:instancePath+"/headers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.headers.additionalProperties.type,parentSchema:schema191.properties.headers.additionalProperties,data:data9}];
+return false;
+}
+var valid4 = _errs29 === errors;
+if(!valid4){
+break;
+}
+}
+}
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.require_approval !== undefined){
+let data10 = data.require_approval;
+const _errs31 = errors;
+const _errs32 = errors;
+let valid5 = false;
+const _errs33 = errors;
+if(typeof data10 !== "string"){
+const err6 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.require_approval.anyOf[0].type,parentSchema:schema191.properties.require_approval.anyOf[0],data:data10};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -21954,8 +21971,8 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!((data9 === "always") || (data9 === "never"))){
-const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema191.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema191.properties.require_approval.anyOf[0].enum,parentSchema:schema191.properties.require_approval.anyOf[0],data:data9};
+if(!((data10 === "always") || (data10 === "never"))){
+const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema191.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema191.properties.require_approval.anyOf[0].enum,parentSchema:schema191.properties.require_approval.anyOf[0],data:data10};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -21964,20 +21981,20 @@ vErrors.push(err7);
 }
 errors++;
 }
-var _valid2 = _errs31 === errors;
-valid5 = valid5 || _valid2;
-if(!valid5){
-const _errs33 = errors;
-if(!(validate413(data9, {instancePath:instancePath+"/require_approval",parentData:data,parentDataProperty:"require_approval",rootData}))){
-vErrors = vErrors === null ? validate413.errors : vErrors.concat(validate413.errors);
-errors = vErrors.length;
-}
 var _valid2 = _errs33 === errors;
 valid5 = valid5 || _valid2;
 if(!valid5){
-const _errs34 = errors;
-if(data9 !== null){
-const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema191.properties.require_approval.anyOf[2].type,parentSchema:schema191.properties.require_approval.anyOf[2],data:data9};
+const _errs35 = errors;
+if(!(validate413(data10, {instancePath:instancePath+"/require_approval",parentData:data,parentDataProperty:"require_approval",rootData}))){
+vErrors = vErrors === null ? validate413.errors : vErrors.concat(validate413.errors);
+errors = vErrors.length;
+}
+var _valid2 = _errs35 === errors;
+valid5 = valid5 || _valid2;
+if(!valid5){
+const _errs36 = errors;
+if(data10 !== null){
+const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema191.properties.require_approval.anyOf[2].type,parentSchema:schema191.properties.require_approval.anyOf[2],data:data10};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -21986,12 +22003,12 @@ vErrors.push(err8);
 }
 errors++;
 }
-var _valid2 = _errs34 === errors;
+var _valid2 = _errs36 === errors;
 valid5 = valid5 || _valid2;
 }
 }
 if(!valid5){
-const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema191.properties.require_approval.anyOf,parentSchema:schema191.properties.require_approval,data:data9};
+const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema191.properties.require_approval.anyOf,parentSchema:schema191.properties.require_approval,data:data10};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -22003,40 +22020,27 @@ validate409.errors = vErrors;
 return false;
 }
 else {
-errors = _errs30;
+errors = _errs32;
 if(vErrors !== null){
-if(_errs30){
-vErrors.length = _errs30;
+if(_errs32){
+vErrors.length = _errs32;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs29 === errors;
+var valid0 = _errs31 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.server_description !== undefined){
-let data10 = data.server_description;
-const _errs36 = errors;
-if((typeof data10 !== "string") && (data10 !== null)){
-validate409.errors = [{instancePath:instancePath+"/server_description",schemaPath:"#/properties/server_description/type",keyword:"type",params:{type: schema191.properties.server_description.type},message:"must be string,null",schema:schema191.properties.server_description.type,parentSchema:schema191.properties.server_description,data:data10}];
-return false;
-}
-var valid0 = _errs36 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.server_label !== undefined){
-let data11 = data.server_label;
+let data11 = data.server_description;
 const _errs38 = errors;
-if(typeof data11 !== "string"){
-validate409.errors = [{instancePath:instancePath+"/server_label",schemaPath:"#/properties/server_label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.server_label.type,parentSchema:schema191.properties.server_label,data:data11}];
+if((typeof data11 !== "string") && (data11 !== null)){
+validate409.errors = [{instancePath:instancePath+"/server_description",schemaPath:"#/properties/server_description/type",keyword:"type",params:{type: schema191.properties.server_description.type},message:"must be string,null",schema:schema191.properties.server_description.type,parentSchema:schema191.properties.server_description,data:data11}];
 return false;
 }
 var valid0 = _errs38 === errors;
@@ -22045,11 +22049,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.server_url !== undefined){
-let data12 = data.server_url;
+if(data.server_label !== undefined){
+let data12 = data.server_label;
 const _errs40 = errors;
-if((typeof data12 !== "string") && (data12 !== null)){
-validate409.errors = [{instancePath:instancePath+"/server_url",schemaPath:"#/properties/server_url/type",keyword:"type",params:{type: schema191.properties.server_url.type},message:"must be string,null",schema:schema191.properties.server_url.type,parentSchema:schema191.properties.server_url,data:data12}];
+if(typeof data12 !== "string"){
+validate409.errors = [{instancePath:instancePath+"/server_label",schemaPath:"#/properties/server_label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.server_label.type,parentSchema:schema191.properties.server_label,data:data12}];
 return false;
 }
 var valid0 = _errs40 === errors;
@@ -22058,17 +22062,31 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.tunnel_id !== undefined){
-let data13 = data.tunnel_id;
+if(data.server_url !== undefined){
+let data13 = data.server_url;
 const _errs42 = errors;
-if(typeof data13 !== "string"){
-validate409.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.tunnel_id.type,parentSchema:schema191.properties.tunnel_id,data:data13}];
+if((typeof data13 !== "string") && (data13 !== null)){
+validate409.errors = [{instancePath:instancePath+"/server_url",schemaPath:"#/properties/server_url/type",keyword:"type",params:{type: schema191.properties.server_url.type},message:"must be string,null",schema:schema191.properties.server_url.type,parentSchema:schema191.properties.server_url,data:data13}];
 return false;
 }
 var valid0 = _errs42 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.tunnel_id !== undefined){
+let data14 = data.tunnel_id;
+const _errs44 = errors;
+if(typeof data14 !== "string"){
+validate409.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.tunnel_id.type,parentSchema:schema191.properties.tunnel_id,data:data14}];
+return false;
+}
+var valid0 = _errs44 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -26051,7 +26069,7 @@ validate502.errors = vErrors;
 return errors === 0;
 }
 
-const schema229 = {"type":"object","additionalProperties":false,"required":["type","server_label"],"properties":{"type":{"type":"string","const":"mcp"},"server_label":{"type":"string"},"allowed_callers":{"anyOf":[{"$ref":"#/components/schemas/AllowedCallers"},{"type":"null"}]},"allowed_tools":{"anyOf":[{"type":"array","maxItems":10000,"items":{"type":"string"}},{"$ref":"#/components/schemas/McpToolFilter"},{"type":"null"}]},"authorization":{"type":["string","null"]},"connector_id":{"type":["string","null"],"enum":["connector_dropbox","connector_gmail","connector_googlecalendar","connector_googledrive","connector_microsoftteams","connector_outlookcalendar","connector_outlookemail","connector_sharepoint",null]},"defer_loading":{"type":["boolean","null"]},"headers":{"type":["object","null"],"additionalProperties":{"type":"string"}},"require_approval":{"anyOf":[{"type":"string","enum":["always","never"]},{"$ref":"#/components/schemas/McpApprovalFilter"},{"type":"null"}]},"server_description":{"type":["string","null"]},"server_url":{"type":["string","null"]},"tunnel_id":{"type":["string","null"],"pattern":"^tunnel_[a-z0-9]{32}$"}}};
+const schema229 = {"type":"object","additionalProperties":false,"required":["type","server_label"],"properties":{"type":{"type":"string","const":"mcp"},"server_label":{"type":"string"},"allowed_callers":{"anyOf":[{"$ref":"#/components/schemas/AllowedCallers"},{"type":"null"}]},"allowed_tools":{"anyOf":[{"type":"array","maxItems":10000,"items":{"type":"string"}},{"$ref":"#/components/schemas/McpToolFilter"},{"type":"null"}]},"authorization":{"type":["string","null"]},"connector_id":{"type":["string","null"],"enum":["connector_dropbox","connector_gmail","connector_googlecalendar","connector_googledrive","connector_microsoftteams","connector_outlookcalendar","connector_outlookemail","connector_sharepoint",null]},"defer_loading":{"type":["boolean","null"]},"elicitation":{"type":["string","null"],"enum":["ask","decline",null]},"headers":{"type":["object","null"],"additionalProperties":{"type":"string"}},"require_approval":{"anyOf":[{"type":"string","enum":["always","never"]},{"$ref":"#/components/schemas/McpApprovalFilter"},{"type":"null"}]},"server_description":{"type":["string","null"]},"server_url":{"type":["string","null"]},"tunnel_id":{"type":["string","null"],"pattern":"^tunnel_[a-z0-9]{32}$"}}};
 const pattern2 = new RegExp("^tunnel_[a-z0-9]{32}$", "u");
 
 function validate506(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -26310,28 +26328,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.headers !== undefined){
-let data8 = data.headers;
+if(data.elicitation !== undefined){
+let data8 = data.elicitation;
 const _errs26 = errors;
-if((!(data8 && typeof data8 == "object" && !Array.isArray(data8))) && (data8 !== null)){
-validate506.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: schema229.properties.headers.type},message:"must be object,null",schema:schema229.properties.headers.type,parentSchema:schema229.properties.headers,data:data8}];
+if((typeof data8 !== "string") && (data8 !== null)){
+validate506.errors = [{instancePath:instancePath+"/elicitation",schemaPath:"#/properties/elicitation/type",keyword:"type",params:{type: schema229.properties.elicitation.type},message:"must be string,null",schema:schema229.properties.elicitation.type,parentSchema:schema229.properties.elicitation,data:data8}];
 return false;
 }
-if(errors === _errs26){
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-for(const key1 in data8){
-let data9 = data8[key1];
-const _errs29 = errors;
-if(typeof data9 !== "string"){
-validate506.errors = [{instancePath:instancePath+"/headers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema229.properties.headers.additionalProperties.type,parentSchema:schema229.properties.headers.additionalProperties,data:data9}];
+if(!(((data8 === "ask") || (data8 === "decline")) || (data8 === null))){
+validate506.errors = [{instancePath:instancePath+"/elicitation",schemaPath:"#/properties/elicitation/enum",keyword:"enum",params:{allowedValues: schema229.properties.elicitation.enum},message:"must be equal to one of the allowed values",schema:schema229.properties.elicitation.enum,parentSchema:schema229.properties.elicitation,data:data8}];
 return false;
-}
-var valid4 = _errs29 === errors;
-if(!valid4){
-break;
-}
-}
-}
 }
 var valid0 = _errs26 === errors;
 }
@@ -26339,14 +26345,43 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.require_approval !== undefined){
-let data10 = data.require_approval;
+if(data.headers !== undefined){
+let data9 = data.headers;
+const _errs28 = errors;
+if((!(data9 && typeof data9 == "object" && !Array.isArray(data9))) && (data9 !== null)){
+validate506.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: schema229.properties.headers.type},message:"must be object,null",schema:schema229.properties.headers.type,parentSchema:schema229.properties.headers,data:data9}];
+return false;
+}
+if(errors === _errs28){
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
+for(const key1 in data9){
+let data10 = data9[key1];
 const _errs31 = errors;
-const _errs32 = errors;
-let valid5 = false;
-const _errs33 = errors;
 if(typeof data10 !== "string"){
-const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema229.properties.require_approval.anyOf[0].type,parentSchema:schema229.properties.require_approval.anyOf[0],data:data10};
+validate506.errors = [{instancePath:instancePath+"/headers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema229.properties.headers.additionalProperties.type,parentSchema:schema229.properties.headers.additionalProperties,data:data10}];
+return false;
+}
+var valid4 = _errs31 === errors;
+if(!valid4){
+break;
+}
+}
+}
+}
+var valid0 = _errs28 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.require_approval !== undefined){
+let data11 = data.require_approval;
+const _errs33 = errors;
+const _errs34 = errors;
+let valid5 = false;
+const _errs35 = errors;
+if(typeof data11 !== "string"){
+const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema229.properties.require_approval.anyOf[0].type,parentSchema:schema229.properties.require_approval.anyOf[0],data:data11};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -26355,8 +26390,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(!((data10 === "always") || (data10 === "never"))){
-const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema229.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema229.properties.require_approval.anyOf[0].enum,parentSchema:schema229.properties.require_approval.anyOf[0],data:data10};
+if(!((data11 === "always") || (data11 === "never"))){
+const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema229.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema229.properties.require_approval.anyOf[0].enum,parentSchema:schema229.properties.require_approval.anyOf[0],data:data11};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -26365,20 +26400,20 @@ vErrors.push(err8);
 }
 errors++;
 }
-var _valid2 = _errs33 === errors;
-valid5 = valid5 || _valid2;
-if(!valid5){
-const _errs35 = errors;
-if(!(validate413(data10, {instancePath:instancePath+"/require_approval",parentData:data,parentDataProperty:"require_approval",rootData}))){
-vErrors = vErrors === null ? validate413.errors : vErrors.concat(validate413.errors);
-errors = vErrors.length;
-}
 var _valid2 = _errs35 === errors;
 valid5 = valid5 || _valid2;
 if(!valid5){
-const _errs36 = errors;
-if(data10 !== null){
-const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema229.properties.require_approval.anyOf[2].type,parentSchema:schema229.properties.require_approval.anyOf[2],data:data10};
+const _errs37 = errors;
+if(!(validate413(data11, {instancePath:instancePath+"/require_approval",parentData:data,parentDataProperty:"require_approval",rootData}))){
+vErrors = vErrors === null ? validate413.errors : vErrors.concat(validate413.errors);
+errors = vErrors.length;
+}
+var _valid2 = _errs37 === errors;
+valid5 = valid5 || _valid2;
+if(!valid5){
+const _errs38 = errors;
+if(data11 !== null){
+const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema229.properties.require_approval.anyOf[2].type,parentSchema:schema229.properties.require_approval.anyOf[2],data:data11};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -26387,12 +26422,12 @@ vErrors.push(err9);
 }
 errors++;
 }
-var _valid2 = _errs36 === errors;
+var _valid2 = _errs38 === errors;
 valid5 = valid5 || _valid2;
 }
 }
 if(!valid5){
-const err10 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema229.properties.require_approval.anyOf,parentSchema:schema229.properties.require_approval,data:data10};
+const err10 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema229.properties.require_approval.anyOf,parentSchema:schema229.properties.require_approval,data:data11};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -26404,40 +26439,27 @@ validate506.errors = vErrors;
 return false;
 }
 else {
-errors = _errs32;
+errors = _errs34;
 if(vErrors !== null){
-if(_errs32){
-vErrors.length = _errs32;
+if(_errs34){
+vErrors.length = _errs34;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs31 === errors;
+var valid0 = _errs33 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.server_description !== undefined){
-let data11 = data.server_description;
-const _errs38 = errors;
-if((typeof data11 !== "string") && (data11 !== null)){
-validate506.errors = [{instancePath:instancePath+"/server_description",schemaPath:"#/properties/server_description/type",keyword:"type",params:{type: schema229.properties.server_description.type},message:"must be string,null",schema:schema229.properties.server_description.type,parentSchema:schema229.properties.server_description,data:data11}];
-return false;
-}
-var valid0 = _errs38 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.server_url !== undefined){
-let data12 = data.server_url;
+let data12 = data.server_description;
 const _errs40 = errors;
 if((typeof data12 !== "string") && (data12 !== null)){
-validate506.errors = [{instancePath:instancePath+"/server_url",schemaPath:"#/properties/server_url/type",keyword:"type",params:{type: schema229.properties.server_url.type},message:"must be string,null",schema:schema229.properties.server_url.type,parentSchema:schema229.properties.server_url,data:data12}];
+validate506.errors = [{instancePath:instancePath+"/server_description",schemaPath:"#/properties/server_description/type",keyword:"type",params:{type: schema229.properties.server_description.type},message:"must be string,null",schema:schema229.properties.server_description.type,parentSchema:schema229.properties.server_description,data:data12}];
 return false;
 }
 var valid0 = _errs40 === errors;
@@ -26446,25 +26468,39 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.tunnel_id !== undefined){
-let data13 = data.tunnel_id;
+if(data.server_url !== undefined){
+let data13 = data.server_url;
 const _errs42 = errors;
 if((typeof data13 !== "string") && (data13 !== null)){
-validate506.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/type",keyword:"type",params:{type: schema229.properties.tunnel_id.type},message:"must be string,null",schema:schema229.properties.tunnel_id.type,parentSchema:schema229.properties.tunnel_id,data:data13}];
+validate506.errors = [{instancePath:instancePath+"/server_url",schemaPath:"#/properties/server_url/type",keyword:"type",params:{type: schema229.properties.server_url.type},message:"must be string,null",schema:schema229.properties.server_url.type,parentSchema:schema229.properties.server_url,data:data13}];
 return false;
-}
-if(errors === _errs42){
-if(typeof data13 === "string"){
-if(!pattern2.test(data13)){
-validate506.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/pattern",keyword:"pattern",params:{pattern: "^tunnel_[a-z0-9]{32}$"},message:"must match pattern \""+"^tunnel_[a-z0-9]{32}$"+"\"",schema:"^tunnel_[a-z0-9]{32}$",parentSchema:schema229.properties.tunnel_id,data:data13}];
-return false;
-}
-}
 }
 var valid0 = _errs42 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.tunnel_id !== undefined){
+let data14 = data.tunnel_id;
+const _errs44 = errors;
+if((typeof data14 !== "string") && (data14 !== null)){
+validate506.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/type",keyword:"type",params:{type: schema229.properties.tunnel_id.type},message:"must be string,null",schema:schema229.properties.tunnel_id.type,parentSchema:schema229.properties.tunnel_id,data:data14}];
+return false;
+}
+if(errors === _errs44){
+if(typeof data14 === "string"){
+if(!pattern2.test(data14)){
+validate506.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/pattern",keyword:"pattern",params:{pattern: "^tunnel_[a-z0-9]{32}$"},message:"must match pattern \""+"^tunnel_[a-z0-9]{32}$"+"\"",schema:"^tunnel_[a-z0-9]{32}$",parentSchema:schema229.properties.tunnel_id,data:data14}];
+return false;
+}
+}
+}
+var valid0 = _errs44 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -38157,28 +38193,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.headers !== undefined){
-let data8 = data.headers;
+if(data.elicitation !== undefined){
+let data8 = data.elicitation;
 const _errs26 = errors;
-if((!(data8 && typeof data8 == "object" && !Array.isArray(data8))) && (data8 !== null)){
-validate806.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: schema229.properties.headers.type},message:"must be object,null",schema:schema229.properties.headers.type,parentSchema:schema229.properties.headers,data:data8}];
+if((typeof data8 !== "string") && (data8 !== null)){
+validate806.errors = [{instancePath:instancePath+"/elicitation",schemaPath:"#/properties/elicitation/type",keyword:"type",params:{type: schema229.properties.elicitation.type},message:"must be string,null",schema:schema229.properties.elicitation.type,parentSchema:schema229.properties.elicitation,data:data8}];
 return false;
 }
-if(errors === _errs26){
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-for(const key1 in data8){
-let data9 = data8[key1];
-const _errs29 = errors;
-if(typeof data9 !== "string"){
-validate806.errors = [{instancePath:instancePath+"/headers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema229.properties.headers.additionalProperties.type,parentSchema:schema229.properties.headers.additionalProperties,data:data9}];
+if(!(((data8 === "ask") || (data8 === "decline")) || (data8 === null))){
+validate806.errors = [{instancePath:instancePath+"/elicitation",schemaPath:"#/properties/elicitation/enum",keyword:"enum",params:{allowedValues: schema229.properties.elicitation.enum},message:"must be equal to one of the allowed values",schema:schema229.properties.elicitation.enum,parentSchema:schema229.properties.elicitation,data:data8}];
 return false;
-}
-var valid4 = _errs29 === errors;
-if(!valid4){
-break;
-}
-}
-}
 }
 var valid0 = _errs26 === errors;
 }
@@ -38186,14 +38210,43 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.require_approval !== undefined){
-let data10 = data.require_approval;
+if(data.headers !== undefined){
+let data9 = data.headers;
+const _errs28 = errors;
+if((!(data9 && typeof data9 == "object" && !Array.isArray(data9))) && (data9 !== null)){
+validate806.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: schema229.properties.headers.type},message:"must be object,null",schema:schema229.properties.headers.type,parentSchema:schema229.properties.headers,data:data9}];
+return false;
+}
+if(errors === _errs28){
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
+for(const key1 in data9){
+let data10 = data9[key1];
 const _errs31 = errors;
-const _errs32 = errors;
-let valid5 = false;
-const _errs33 = errors;
 if(typeof data10 !== "string"){
-const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema229.properties.require_approval.anyOf[0].type,parentSchema:schema229.properties.require_approval.anyOf[0],data:data10};
+validate806.errors = [{instancePath:instancePath+"/headers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema229.properties.headers.additionalProperties.type,parentSchema:schema229.properties.headers.additionalProperties,data:data10}];
+return false;
+}
+var valid4 = _errs31 === errors;
+if(!valid4){
+break;
+}
+}
+}
+}
+var valid0 = _errs28 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.require_approval !== undefined){
+let data11 = data.require_approval;
+const _errs33 = errors;
+const _errs34 = errors;
+let valid5 = false;
+const _errs35 = errors;
+if(typeof data11 !== "string"){
+const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema229.properties.require_approval.anyOf[0].type,parentSchema:schema229.properties.require_approval.anyOf[0],data:data11};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -38202,8 +38255,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(!((data10 === "always") || (data10 === "never"))){
-const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema229.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema229.properties.require_approval.anyOf[0].enum,parentSchema:schema229.properties.require_approval.anyOf[0],data:data10};
+if(!((data11 === "always") || (data11 === "never"))){
+const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema229.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema229.properties.require_approval.anyOf[0].enum,parentSchema:schema229.properties.require_approval.anyOf[0],data:data11};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -38212,20 +38265,20 @@ vErrors.push(err8);
 }
 errors++;
 }
-var _valid2 = _errs33 === errors;
-valid5 = valid5 || _valid2;
-if(!valid5){
-const _errs35 = errors;
-if(!(validate413(data10, {instancePath:instancePath+"/require_approval",parentData:data,parentDataProperty:"require_approval",rootData}))){
-vErrors = vErrors === null ? validate413.errors : vErrors.concat(validate413.errors);
-errors = vErrors.length;
-}
 var _valid2 = _errs35 === errors;
 valid5 = valid5 || _valid2;
 if(!valid5){
-const _errs36 = errors;
-if(data10 !== null){
-const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema229.properties.require_approval.anyOf[2].type,parentSchema:schema229.properties.require_approval.anyOf[2],data:data10};
+const _errs37 = errors;
+if(!(validate413(data11, {instancePath:instancePath+"/require_approval",parentData:data,parentDataProperty:"require_approval",rootData}))){
+vErrors = vErrors === null ? validate413.errors : vErrors.concat(validate413.errors);
+errors = vErrors.length;
+}
+var _valid2 = _errs37 === errors;
+valid5 = valid5 || _valid2;
+if(!valid5){
+const _errs38 = errors;
+if(data11 !== null){
+const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema229.properties.require_approval.anyOf[2].type,parentSchema:schema229.properties.require_approval.anyOf[2],data:data11};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -38234,12 +38287,12 @@ vErrors.push(err9);
 }
 errors++;
 }
-var _valid2 = _errs36 === errors;
+var _valid2 = _errs38 === errors;
 valid5 = valid5 || _valid2;
 }
 }
 if(!valid5){
-const err10 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema229.properties.require_approval.anyOf,parentSchema:schema229.properties.require_approval,data:data10};
+const err10 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema229.properties.require_approval.anyOf,parentSchema:schema229.properties.require_approval,data:data11};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -38251,40 +38304,27 @@ validate806.errors = vErrors;
 return false;
 }
 else {
-errors = _errs32;
+errors = _errs34;
 if(vErrors !== null){
-if(_errs32){
-vErrors.length = _errs32;
+if(_errs34){
+vErrors.length = _errs34;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs31 === errors;
+var valid0 = _errs33 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.server_description !== undefined){
-let data11 = data.server_description;
-const _errs38 = errors;
-if((typeof data11 !== "string") && (data11 !== null)){
-validate806.errors = [{instancePath:instancePath+"/server_description",schemaPath:"#/properties/server_description/type",keyword:"type",params:{type: schema229.properties.server_description.type},message:"must be string,null",schema:schema229.properties.server_description.type,parentSchema:schema229.properties.server_description,data:data11}];
-return false;
-}
-var valid0 = _errs38 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.server_url !== undefined){
-let data12 = data.server_url;
+let data12 = data.server_description;
 const _errs40 = errors;
 if((typeof data12 !== "string") && (data12 !== null)){
-validate806.errors = [{instancePath:instancePath+"/server_url",schemaPath:"#/properties/server_url/type",keyword:"type",params:{type: schema229.properties.server_url.type},message:"must be string,null",schema:schema229.properties.server_url.type,parentSchema:schema229.properties.server_url,data:data12}];
+validate806.errors = [{instancePath:instancePath+"/server_description",schemaPath:"#/properties/server_description/type",keyword:"type",params:{type: schema229.properties.server_description.type},message:"must be string,null",schema:schema229.properties.server_description.type,parentSchema:schema229.properties.server_description,data:data12}];
 return false;
 }
 var valid0 = _errs40 === errors;
@@ -38293,25 +38333,39 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.tunnel_id !== undefined){
-let data13 = data.tunnel_id;
+if(data.server_url !== undefined){
+let data13 = data.server_url;
 const _errs42 = errors;
 if((typeof data13 !== "string") && (data13 !== null)){
-validate806.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/type",keyword:"type",params:{type: schema229.properties.tunnel_id.type},message:"must be string,null",schema:schema229.properties.tunnel_id.type,parentSchema:schema229.properties.tunnel_id,data:data13}];
+validate806.errors = [{instancePath:instancePath+"/server_url",schemaPath:"#/properties/server_url/type",keyword:"type",params:{type: schema229.properties.server_url.type},message:"must be string,null",schema:schema229.properties.server_url.type,parentSchema:schema229.properties.server_url,data:data13}];
 return false;
-}
-if(errors === _errs42){
-if(typeof data13 === "string"){
-if(!pattern2.test(data13)){
-validate806.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/pattern",keyword:"pattern",params:{pattern: "^tunnel_[a-z0-9]{32}$"},message:"must match pattern \""+"^tunnel_[a-z0-9]{32}$"+"\"",schema:"^tunnel_[a-z0-9]{32}$",parentSchema:schema229.properties.tunnel_id,data:data13}];
-return false;
-}
-}
 }
 var valid0 = _errs42 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.tunnel_id !== undefined){
+let data14 = data.tunnel_id;
+const _errs44 = errors;
+if((typeof data14 !== "string") && (data14 !== null)){
+validate806.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/type",keyword:"type",params:{type: schema229.properties.tunnel_id.type},message:"must be string,null",schema:schema229.properties.tunnel_id.type,parentSchema:schema229.properties.tunnel_id,data:data14}];
+return false;
+}
+if(errors === _errs44){
+if(typeof data14 === "string"){
+if(!pattern2.test(data14)){
+validate806.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/pattern",keyword:"pattern",params:{pattern: "^tunnel_[a-z0-9]{32}$"},message:"must match pattern \""+"^tunnel_[a-z0-9]{32}$"+"\"",schema:"^tunnel_[a-z0-9]{32}$",parentSchema:schema229.properties.tunnel_id,data:data14}];
+return false;
+}
+}
+}
+var valid0 = _errs44 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -38569,28 +38623,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.headers !== undefined){
-let data7 = data.headers;
+if(data.elicitation !== undefined){
+let data7 = data.elicitation;
 const _errs24 = errors;
-if((!(data7 && typeof data7 == "object" && !Array.isArray(data7))) && (data7 !== null)){
-validate810.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: schema191.properties.headers.type},message:"must be object,null",schema:schema191.properties.headers.type,parentSchema:schema191.properties.headers,data:data7}];
+if(typeof data7 !== "string"){
+validate810.errors = [{instancePath:instancePath+"/elicitation",schemaPath:"#/properties/elicitation/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.elicitation.type,parentSchema:schema191.properties.elicitation,data:data7}];
 return false;
 }
-if(errors === _errs24){
-if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
-for(const key1 in data7){
-let data8 = data7[key1];
-const _errs27 = errors;
-if(typeof data8 !== "string"){
-validate810.errors = [{instancePath:instancePath+"/headers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.headers.additionalProperties.type,parentSchema:schema191.properties.headers.additionalProperties,data:data8}];
+if(!((data7 === "ask") || (data7 === "decline"))){
+validate810.errors = [{instancePath:instancePath+"/elicitation",schemaPath:"#/properties/elicitation/enum",keyword:"enum",params:{allowedValues: schema191.properties.elicitation.enum},message:"must be equal to one of the allowed values",schema:schema191.properties.elicitation.enum,parentSchema:schema191.properties.elicitation,data:data7}];
 return false;
-}
-var valid4 = _errs27 === errors;
-if(!valid4){
-break;
-}
-}
-}
 }
 var valid0 = _errs24 === errors;
 }
@@ -38598,14 +38640,43 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.require_approval !== undefined){
-let data9 = data.require_approval;
+if(data.headers !== undefined){
+let data8 = data.headers;
+const _errs26 = errors;
+if((!(data8 && typeof data8 == "object" && !Array.isArray(data8))) && (data8 !== null)){
+validate810.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: schema191.properties.headers.type},message:"must be object,null",schema:schema191.properties.headers.type,parentSchema:schema191.properties.headers,data:data8}];
+return false;
+}
+if(errors === _errs26){
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+for(const key1 in data8){
+let data9 = data8[key1];
 const _errs29 = errors;
-const _errs30 = errors;
-let valid5 = false;
-const _errs31 = errors;
 if(typeof data9 !== "string"){
-const err6 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.require_approval.anyOf[0].type,parentSchema:schema191.properties.require_approval.anyOf[0],data:data9};
+validate810.errors = [{instancePath:instancePath+"/headers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.headers.additionalProperties.type,parentSchema:schema191.properties.headers.additionalProperties,data:data9}];
+return false;
+}
+var valid4 = _errs29 === errors;
+if(!valid4){
+break;
+}
+}
+}
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.require_approval !== undefined){
+let data10 = data.require_approval;
+const _errs31 = errors;
+const _errs32 = errors;
+let valid5 = false;
+const _errs33 = errors;
+if(typeof data10 !== "string"){
+const err6 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.require_approval.anyOf[0].type,parentSchema:schema191.properties.require_approval.anyOf[0],data:data10};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -38614,8 +38685,8 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!((data9 === "always") || (data9 === "never"))){
-const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema191.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema191.properties.require_approval.anyOf[0].enum,parentSchema:schema191.properties.require_approval.anyOf[0],data:data9};
+if(!((data10 === "always") || (data10 === "never"))){
+const err7 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema191.properties.require_approval.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema191.properties.require_approval.anyOf[0].enum,parentSchema:schema191.properties.require_approval.anyOf[0],data:data10};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -38624,20 +38695,20 @@ vErrors.push(err7);
 }
 errors++;
 }
-var _valid2 = _errs31 === errors;
-valid5 = valid5 || _valid2;
-if(!valid5){
-const _errs33 = errors;
-if(!(validate413(data9, {instancePath:instancePath+"/require_approval",parentData:data,parentDataProperty:"require_approval",rootData}))){
-vErrors = vErrors === null ? validate413.errors : vErrors.concat(validate413.errors);
-errors = vErrors.length;
-}
 var _valid2 = _errs33 === errors;
 valid5 = valid5 || _valid2;
 if(!valid5){
-const _errs34 = errors;
-if(data9 !== null){
-const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema191.properties.require_approval.anyOf[2].type,parentSchema:schema191.properties.require_approval.anyOf[2],data:data9};
+const _errs35 = errors;
+if(!(validate413(data10, {instancePath:instancePath+"/require_approval",parentData:data,parentDataProperty:"require_approval",rootData}))){
+vErrors = vErrors === null ? validate413.errors : vErrors.concat(validate413.errors);
+errors = vErrors.length;
+}
+var _valid2 = _errs35 === errors;
+valid5 = valid5 || _valid2;
+if(!valid5){
+const _errs36 = errors;
+if(data10 !== null){
+const err8 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf/2/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema191.properties.require_approval.anyOf[2].type,parentSchema:schema191.properties.require_approval.anyOf[2],data:data10};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -38646,12 +38717,12 @@ vErrors.push(err8);
 }
 errors++;
 }
-var _valid2 = _errs34 === errors;
+var _valid2 = _errs36 === errors;
 valid5 = valid5 || _valid2;
 }
 }
 if(!valid5){
-const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema191.properties.require_approval.anyOf,parentSchema:schema191.properties.require_approval,data:data9};
+const err9 = {instancePath:instancePath+"/require_approval",schemaPath:"#/properties/require_approval/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema191.properties.require_approval.anyOf,parentSchema:schema191.properties.require_approval,data:data10};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -38663,40 +38734,27 @@ validate810.errors = vErrors;
 return false;
 }
 else {
-errors = _errs30;
+errors = _errs32;
 if(vErrors !== null){
-if(_errs30){
-vErrors.length = _errs30;
+if(_errs32){
+vErrors.length = _errs32;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs29 === errors;
+var valid0 = _errs31 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.server_description !== undefined){
-let data10 = data.server_description;
-const _errs36 = errors;
-if((typeof data10 !== "string") && (data10 !== null)){
-validate810.errors = [{instancePath:instancePath+"/server_description",schemaPath:"#/properties/server_description/type",keyword:"type",params:{type: schema191.properties.server_description.type},message:"must be string,null",schema:schema191.properties.server_description.type,parentSchema:schema191.properties.server_description,data:data10}];
-return false;
-}
-var valid0 = _errs36 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.server_label !== undefined){
-let data11 = data.server_label;
+let data11 = data.server_description;
 const _errs38 = errors;
-if(typeof data11 !== "string"){
-validate810.errors = [{instancePath:instancePath+"/server_label",schemaPath:"#/properties/server_label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.server_label.type,parentSchema:schema191.properties.server_label,data:data11}];
+if((typeof data11 !== "string") && (data11 !== null)){
+validate810.errors = [{instancePath:instancePath+"/server_description",schemaPath:"#/properties/server_description/type",keyword:"type",params:{type: schema191.properties.server_description.type},message:"must be string,null",schema:schema191.properties.server_description.type,parentSchema:schema191.properties.server_description,data:data11}];
 return false;
 }
 var valid0 = _errs38 === errors;
@@ -38705,11 +38763,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.server_url !== undefined){
-let data12 = data.server_url;
+if(data.server_label !== undefined){
+let data12 = data.server_label;
 const _errs40 = errors;
-if((typeof data12 !== "string") && (data12 !== null)){
-validate810.errors = [{instancePath:instancePath+"/server_url",schemaPath:"#/properties/server_url/type",keyword:"type",params:{type: schema191.properties.server_url.type},message:"must be string,null",schema:schema191.properties.server_url.type,parentSchema:schema191.properties.server_url,data:data12}];
+if(typeof data12 !== "string"){
+validate810.errors = [{instancePath:instancePath+"/server_label",schemaPath:"#/properties/server_label/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.server_label.type,parentSchema:schema191.properties.server_label,data:data12}];
 return false;
 }
 var valid0 = _errs40 === errors;
@@ -38718,17 +38776,31 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.tunnel_id !== undefined){
-let data13 = data.tunnel_id;
+if(data.server_url !== undefined){
+let data13 = data.server_url;
 const _errs42 = errors;
-if(typeof data13 !== "string"){
-validate810.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.tunnel_id.type,parentSchema:schema191.properties.tunnel_id,data:data13}];
+if((typeof data13 !== "string") && (data13 !== null)){
+validate810.errors = [{instancePath:instancePath+"/server_url",schemaPath:"#/properties/server_url/type",keyword:"type",params:{type: schema191.properties.server_url.type},message:"must be string,null",schema:schema191.properties.server_url.type,parentSchema:schema191.properties.server_url,data:data13}];
 return false;
 }
 var valid0 = _errs42 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.tunnel_id !== undefined){
+let data14 = data.tunnel_id;
+const _errs44 = errors;
+if(typeof data14 !== "string"){
+validate810.errors = [{instancePath:instancePath+"/tunnel_id",schemaPath:"#/properties/tunnel_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema191.properties.tunnel_id.type,parentSchema:schema191.properties.tunnel_id,data:data14}];
+return false;
+}
+var valid0 = _errs44 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
