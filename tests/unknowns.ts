@@ -139,7 +139,12 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   "schemas/items.yaml McpCall": ["tools.mcp.pictures-are-named", "tools.mcp.unknown-outcome"],
   "schemas/tools.yaml McpToolInput": ["tools.mcp.approval-by-default", "tools.mcp.failed-list-refuses"],
   "schemas/responses.yaml WebSearchUsage": ["tools.web.only-searches-are-counted"],
-  "schemas/items.yaml McpApprovalResponseInput": ["tools.mcp.approval-is-spent-once", "tools.mcp.approval-race-fails"],
+  "schemas/items.yaml McpApprovalRequest": ["tools.mcp.questions-pause-a-call"],
+  "schemas/items.yaml McpApprovalResponseInput": [
+    "tools.mcp.approval-is-spent-once",
+    "tools.mcp.approval-race-fails",
+    "tools.mcp.answers-fit-questions",
+  ],
   "schemas/items.yaml AdditionalToolsInput": ["tools.joined.additional-tools-are-plain"],
   "schemas/items.yaml ApplyPatchCall": ["tools.client-run.unfinished-holds-nothing"],
   "schemas/items.yaml ToolSearchOutput": ["tools.search.holds-back-mcp-servers"],

@@ -87,14 +87,26 @@ export interface ToolScope extends ToolUser {
   newItemId(prefix: string): string;
 }
 
-/** A call of an MCP server that a person approved, with its arguments. */
+/** The name of an approval request that is a question of an MCP server to the user: the method of the protocol. */
+export const ELICITATION = "elicitation/create";
+
+/** What a person answered to an approval request. */
+export interface UserAnswer {
+  readonly approve: boolean;
+  readonly reason: string | null;
+}
+
+/** A call of an MCP server that a person approved, with its arguments, or an answered question of such a server. */
 export interface ApprovedCall {
   /** The id of the `mcp_approval_request`. */
   readonly requestId: string;
   readonly serverLabel: string;
+  /** The name of the tool, or `ELICITATION`. */
   readonly name: string;
   /** JSON text. */
   readonly arguments: string;
+  /** A refusal only for a question. */
+  readonly answer: UserAnswer;
   /** Whether a stored response of this server requested approval for this call with these arguments. */
   readonly isAskedHere: boolean;
 }
@@ -172,6 +184,8 @@ export interface MadeCall {
   readonly newItemId: ToolScope["newItemId"];
   /** The approval with which the call started before a crash; absent for a new call. */
   readonly approvalRequestId?: string | null;
+  /** Whether a program of the model calls. It cannot wait for the user. */
+  readonly isByProgram?: boolean;
 }
 
 /** A call whose arguments are known before the first turn of the model. */
@@ -218,6 +232,8 @@ export type ToolOutcome =
       readonly sources: readonly Citable[];
       /** Items that follow, such as the output of a shell call, in their first and last form. */
       readonly following?: readonly OpeningItem[];
+      /** Whether one of these items asks the client, so that the response ends after this turn. */
+      readonly asks?: boolean;
       /** Functions that can be called from now on, such as results of a tool search. */
       readonly foundTools?: readonly Tool[];
       readonly usage?: ToolUsage;

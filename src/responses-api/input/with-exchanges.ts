@@ -1,5 +1,5 @@
 import type { CreateResponseRequest, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
-import { UNKNOWN_EFFECT } from "@antiphon/domain/hosted-tool.ts";
+import { ELICITATION, UNKNOWN_EFFECT } from "@antiphon/domain/hosted-tool.ts";
 import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import type { KnownExchange, ToolLedger } from "@antiphon/domain/tool-ledger.ts";
@@ -47,7 +47,12 @@ export async function withExchanges(
   // Clients may answer an incomplete call although the model already has its output.
   const callIds = new Set([...exchanges.values()].map(({ callId }) => callId));
   const requests = new Map(items.filter(isRequest).map((item) => [item.id, item]));
-  const denials = new Set(items.filter(isAnswer).flatMap((item) => (item.approve ? [] : item.approval_request_id)));
+  const denials = new Set(
+    items
+      .filter(isAnswer)
+      .filter((item) => denies(requests.get(item.approval_request_id), item))
+      .map((item) => item.approval_request_id),
+  );
   const calledIds = new Set(
     items.flatMap((item) => (item.type === "mcp_call" ? (item.approval_request_id ?? []) : [])),
   );
@@ -59,7 +64,7 @@ export async function withExchanges(
     if (item.type === "local_shell_call_output" && exchanges.has(item.id)) return [];
     if (isAnswer(item)) {
       const request = requests.get(item.approval_request_id);
-      if (request !== undefined && !item.approve) return denialItems(request, item);
+      if (request !== undefined && denies(request, item)) return denialItems(request, item);
       return calledIds.has(item.approval_request_id) ? [] : [item];
     }
     const exchange = "id" in item && item.id != null ? exchanges.get(item.id) : undefined;
@@ -111,6 +116,14 @@ function isRequest(item: StoredItem): item is ApprovalRequest {
 
 function isAnswer(item: StoredItem): item is ApprovalResponse {
   return item.type === "mcp_approval_response";
+}
+
+/** Whether the answer ends a call before it begins. A declined question ends none: its call goes on. */
+export function denies(
+  request: Pick<ApprovalRequest, "name"> | undefined,
+  { approve }: Pick<ApprovalResponse, "approve">,
+): boolean {
+  return !approve && request?.name !== ELICITATION;
 }
 
 /** A call denied by the user. */

@@ -131,13 +131,13 @@ function echoSvg({ model, reasoning }: NonNullable<ImageGeneration["svg"]>) {
 }
 
 function echoMcp(tool: Mcp): Tool {
-  const { allowed_callers, authorization, connector_id, defer_loading, tunnel_id } = tool;
+  const { allowed_callers, authorization, connector_id, defer_loading, elicitation, tunnel_id } = tool;
   return {
     type: tool.type,
     ...presentMembers({ allowed_callers }),
     allowed_tools: tool.allowed_tools ?? null,
     ...(authorization == null ? {} : { authorization: REDACTED }),
-    ...presentMembers({ connector_id, defer_loading }),
+    ...presentMembers({ connector_id, defer_loading, elicitation }),
     headers:
       tool.headers == null ? null : Object.fromEntries(Object.keys(tool.headers).map((name) => [name, REDACTED])),
     require_approval: tool.require_approval ?? "always",

@@ -4,22 +4,24 @@ import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import type { ResponseStore } from "@antiphon/domain/responses.ts";
 import { approvalSpent, invalidApproval } from "../errors/approval-errors.ts";
+import { denies } from "../input/with-exchanges.ts";
 
-/** An approved call, as in the context. */
+/** An approved call or an answered question, as in the context. */
 type ClaimedCall = Omit<ApprovedCall, "isAskedHere">;
 type ApprovalRequest = Extract<StoredItem, { type: "mcp_approval_request" }>;
 type ApprovalResponse = Extract<StoredItem, { type: "mcp_approval_response" }>;
 
 /**
- * The calls approved at the end of this context, in the order of the approvals. Approvals that the model has responded
- * to, or whose call is in the context, are over.
+ * The calls approved and the questions answered at the end of this context, in the order of the answers. Answers that
+ * the model has responded to, or whose call is in the context, are over.
  */
 export function approvedCalls(context: readonly StoredItem[]): readonly ClaimedCall[] {
   const { requests, spentIds, fresh } = readApprovals(context);
-  return fresh.flatMap(({ approval_request_id: id, approve }) => {
+  return fresh.flatMap(({ approval_request_id: id, approve, reason }) => {
     const request = requests.get(id);
-    if (request === undefined || !approve || spentIds.has(id)) return [];
-    return [{ requestId: id, serverLabel: request.server_label, name: request.name, arguments: request.arguments }];
+    if (request === undefined || denies(request, { approve }) || spentIds.has(id)) return [];
+    const { server_label: serverLabel, name, arguments: args } = request;
+    return [{ requestId: id, serverLabel, name, arguments: args, answer: { approve, reason } }];
   });
 }
 
@@ -64,9 +66,13 @@ function isRequestOf(item: StoredItem | undefined, call: ClaimedCall): boolean {
   );
 }
 
-/** The unused approvals of this context, by the ids of their requests. */
+/** The unused approvals and answers of this context, by the ids of their requests. */
 export function freshApprovals(context: readonly StoredItem[]): readonly string[] {
-  return readApprovals(context).fresh.flatMap(({ approve, approval_request_id: id }) => (approve ? id : []));
+  const { requests, fresh } = readApprovals(context);
+  return fresh.flatMap((answer) => {
+    const { approval_request_id: id } = answer;
+    return denies(requests.get(id), answer) ? [] : id;
+  });
 }
 
 /**

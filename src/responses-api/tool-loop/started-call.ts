@@ -36,5 +36,7 @@ export interface RunApproval {
   readonly approvalRequestId: string | null;
   readonly call: HostedCall;
   readonly output: HostedOutput | null;
+  /** Whether the call asks the client something. */
+  readonly asks: boolean;
   readonly item: HostedItem | null;
 }

@@ -16,6 +16,7 @@ import {
   endUnrun,
   FreeCallIds,
   hostedCall,
+  isClientsTurn,
   type MadeRun,
   notRepeatedResult,
   outputKeyOf,
@@ -30,6 +31,7 @@ import type { ResumePoint } from "./resume/resume-point.ts";
 import {
   callIdOfStep,
   eventsOfStep,
+  followingOf,
   interruptedStep,
   itemOfStep,
   type PlannedCall,
@@ -113,7 +115,7 @@ export class ToolCalls {
     const held = !isByProgram && this.#programTurn === turn ? PROGRAM_FIRST : null;
     const refusal = entry === null ? `There is no tool '${event.name}'.` : (over ?? held ?? this.#limitReached());
     const callId = this.#callIds.take(event.callId);
-    const call = refusal === null ? (entry?.tool.call(event.name, { callId, newItemId }) ?? null) : null;
+    const call = refusal === null ? (entry?.tool.call(event.name, { callId, newItemId, isByProgram }) ?? null) : null;
     if (call !== null) this.#calls += 1;
     if (call !== null && entry?.kind === "programmatic_tool_calling") this.#programTurn = turn;
     const called = calledFunction({ name: event.name, server }, entry, isByProgram);
@@ -165,7 +167,7 @@ export class ToolCalls {
     if (step.type === "again") return await this.#runAgain(step);
     if (step.type === "planned") return await this.#runPlanned(step);
     const item = step.type === "settled" ? step.result.item : null;
-    return { items: await this.#showStep(step), asks: false, item };
+    return { items: await this.#showStep(step), asks: followingOf(step).some(isClientsTurn), item };
   }
 
   async #showStep(plannedStep: ShownStep): Promise<readonly ContextItem[]> {
@@ -214,7 +216,7 @@ export class ToolCalls {
           ? interruptedStep(exchange, item, first)
           : { type: "settled", exchange, result, first, isNew: false };
       const shownItem = step.type === "settled" ? step.result.item : null;
-      return { items: await this.#showStep(step), asks: false, item: shownItem };
+      return { items: await this.#showStep(step), asks: followingOf(step).some(isClientsTurn), item: shownItem };
     }
     const refusal = job === null ? (limit ?? `There is no tool '${name}'.`) : null;
     const plannedRun = this.#placeRun(job ?? uncalled(call, turn), refusal);
@@ -262,8 +264,8 @@ export class ToolCalls {
     view.begin();
     view.add(args);
     const text = view.end();
-    const { output, item } = await this.#inTurn(() => this.#guardRun(job, text, Promise.resolve(true)));
-    return { approvalRequestId, call: hostedCall(job, text), output, item };
+    const { output, asks, item } = await this.#inTurn(() => this.#guardRun(job, text, Promise.resolve(true)));
+    return { approvalRequestId, call: hostedCall(job, text), output, asks, item };
   }
 
   /** At once, or after the previous call if the request forbids parallel calls. */

@@ -152,7 +152,7 @@ export class ToolLoop {
       run.listener.onIncident({ type: "held_back", functions: heldCount });
     const end = await this.#settleResumed();
     if (end !== null) return this.#finish(end);
-    if (first === null) await this.#runApproved();
+    if (first === null && (await this.#runApproved())) return this.#finish("stop");
     for (let turn = first ?? (await this.ask()); ; turn = await this.ask()) {
       const came = turn === null ? this.#outOfTokens() : await this.#read(turn);
       if (came === null) return;
@@ -311,8 +311,8 @@ export class ToolLoop {
     return this.#tally.goesOnAfter({ isProgram, hasOpenProgram, asksClient, calls: state.calls }) ? "again" : "stop";
   }
 
-  /** Runs the approved calls before the model is called. They replace their approvals. */
-  async #runApproved(): Promise<void> {
+  /** Runs the approved calls before the model is called. They replace their approvals. Returns whether one asks. */
+  async #runApproved(): Promise<boolean> {
     const runs = await Promise.all(this.#parts.set.pending.map((pendingCall) => this.#calls.runApproved(pendingCall)));
     const spentIds = new Set(runs.flatMap(({ approvalRequestId }) => approvalRequestId ?? []));
     const byProgram = runs.filter((run) => this.#programs.isApproved(run.approvalRequestId));
@@ -323,5 +323,6 @@ export class ToolLoop {
       ...shownRuns.map(({ call }) => call),
       ...shownRuns.flatMap(({ output }) => output ?? []),
     ];
+    return runs.some(({ asks }) => asks);
   }
 }

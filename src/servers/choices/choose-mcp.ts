@@ -22,6 +22,7 @@ export function chooseMcp(config: Config, guards: Guards, log: Logger): HostedTo
     toolsMax: config.mcpToolsMax,
     outputCharactersMax: config.toolOutputCharactersMax,
     version: programVersion(),
+    isOnlyProcess: config.processes === 1 && config.databaseUrl === null,
     log,
   });
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Owner, ownerText } from "@antiphon/domain/owner.ts";
-import { McpConnection, type McpConnectionOptions } from "./mcp-connection.ts";
+import type { McpConnectionOptions } from "./connection-parts.ts";
+import { McpConnection } from "./mcp-connection.ts";
 import type { McpServer } from "./mcp-server.ts";
 
 /** How long an unused connection is kept. */
@@ -110,12 +111,15 @@ export class ConnectionPool {
 }
 
 /** Contains everything that two responses must have in common, without its secrets. */
-export function connectionKey({ reach, isOperators, label }: McpServer, { organization, project }: Owner): string {
+export function connectionKey(
+  { reach, isOperators, asksUser, label }: McpServer,
+  { organization, project }: Owner,
+): string {
   const target =
     reach.type === "url"
       ? [reach.url, reach.headers]
       : [label, reach.command, reach.args, reach.folder, reach.environment];
   return createHash("sha256")
-    .update(JSON.stringify([organization, project, isOperators, reach.type, target]))
+    .update(JSON.stringify([organization, project, isOperators, asksUser, reach.type, target]))
     .digest("base64");
 }

@@ -2,11 +2,11 @@ import { isRecord } from "@antiphon/base/json/records.ts";
 import { eachInSlices } from "@antiphon/base/limits/slices.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import type { Tool as ServerTool } from "@modelcontextprotocol/client";
+import type { ServerSecrets } from "./authorization/server-secrets.ts";
 import { explainMcpFailure, listFailed, McpListRefused, timeoutSignal } from "./mcp-failure.ts";
 import type { McpInput, McpOptions, McpServer } from "./mcp-server.ts";
 import { type OfferedMcpTool, RESOURCE_OFFER, type ServerList } from "./offered-tools.ts";
 import type { ServerLink } from "./server-link.ts";
-import type { ServerSecrets } from "./server-secrets.ts";
 import { allowanceOf } from "./tool-filter.ts";
 
 const PAGES_MAX = 100;

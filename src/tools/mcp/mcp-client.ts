@@ -1,5 +1,6 @@
-import { Client, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/client";
+import { Client, type ElicitResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/client";
 import type { HttpTransport } from "./open-transport.ts";
+import type { QuestionParams } from "./questions/user-question.ts";
 
 /** The maximum of a method's name that is quoted. */
 const METHOD_CHARACTERS_MAX = 100;
@@ -11,16 +12,31 @@ export interface ServerTraits {
   readonly hasResources: boolean;
 }
 
-/** A client that hears when the list of tools has changed, and refuses questions of the server. */
-export function createMcpClient(kind: HttpTransport, version: string, onNewList: () => void): Client {
+export interface ClientListener {
+  readonly onNewList: () => void;
+  /** Asks the user; null if he cannot be asked. */
+  readonly onQuestion: ((params: QuestionParams, signal: AbortSignal) => Promise<ElicitResult>) | null;
+}
+
+/** A client that hears when the list of tools has changed. It refuses questions of the server that nobody answers. */
+export function createMcpClient(
+  kind: HttpTransport,
+  version: string,
+  { onNewList, onQuestion }: ClientListener,
+): Client {
   const client = new Client(
     { name: "antiphon", version },
     {
       // Servers before 2026 have one way to begin; servers with SSE are older.
       versionNegotiation: { mode: kind === "sse" ? "legacy" : "auto" },
       inputRequired: { autoFulfill: false },
+      ...(onQuestion === null ? {} : { capabilities: { elicitation: { form: {}, url: {} } } }),
     },
   );
+  if (onQuestion !== null)
+    client.setRequestHandler("elicitation/create", ({ params }, { mcpReq }) =>
+      onQuestion({ ...params }, mcpReq.signal),
+    );
   client.setNotificationHandler("notifications/tools/list_changed", onNewList);
   client.fallbackRequestHandler = refuseRequest;
   return client;

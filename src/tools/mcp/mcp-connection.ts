@@ -1,24 +1,23 @@
-import type { Semaphore } from "@antiphon/base/limits/semaphore.ts";
 import { unlessAborted } from "@antiphon/base/limits/unless-aborted.ts";
 import {
   type CallToolResult,
   type Client,
+  type InputRequiredResult,
   type ListToolsResult,
   SdkError,
   SdkErrorCode,
   type StandardSchemaV1,
-  StreamableHTTPClientTransport,
   type Tool,
 } from "@modelcontextprotocol/client";
-import { authorizedEgress } from "./authorization/authorized-egress.ts";
-import type { TokenSources } from "./authorization/token-sources.ts";
 import { type BegunReply, CallIds } from "./call-ids.ts";
-import { type CallParams, DirectCalls } from "./direct-calls.ts";
+import { directCallsTo, type McpConnectionOptions, serverTransport } from "./connection-parts.ts";
+import type { CallParams, DirectCalls } from "./direct-calls.ts";
 import { createMcpClient, listenForLists, type ServerTraits } from "./mcp-client.ts";
 import { type Delivery, deliveryAt, McpFault, refusedStatus, timeoutSignal } from "./mcp-failure.ts";
-import type { McpAddress, McpOptions, McpServer } from "./mcp-server.ts";
-import { type EndableTransport, type HttpTransport, openTransport, type Use, withinUse } from "./open-transport.ts";
-import { causeOf, openProgram } from "./programs/open-program.ts";
+import type { McpServer } from "./mcp-server.ts";
+import { type EndableTransport, type HttpTransport, type Use, withinUse } from "./open-transport.ts";
+import { causeOf } from "./programs/open-program.ts";
+import { CallFloor, PausableCall } from "./questions/pausable-call.ts";
 import type { ReadingRequest } from "./resources/resource-tool.ts";
 import { LIST_RESULT, lightMessage } from "./results/light-results.ts";
 import { CALL_RESULT } from "./results/read-result.ts";
@@ -30,22 +29,13 @@ const FAREWELL_MS = 1000;
 const PROGRESS_FACTOR = 5;
 /** Statuses of servers that lack the newer transport. */
 const NOT_STREAMABLE: ReadonlySet<number> = new Set([400, 404, 405]);
+/** The client library's limit of a call that may wait for the user. Such a call has a clock of its own. */
+const OPEN_CALL_MS = 3_600_000;
 /** The time limit of a question to a program whose last call was stopped. */
 const ANSWER_MS = 2000;
 /** The protocol's status for a forgotten session. Some servers use 400. */
 const NOT_FOUND = 404;
 const BAD_REQUEST = 400;
-
-export type McpConnectionOptions = Pick<
-  McpOptions,
-  "egress" | "operatorEgress" | "listTimeoutMs" | "callTimeoutMs" | "version" | "log"
-> & {
-  readonly caller: string;
-  /** Only for connections to URLs. */
-  readonly tokens: TokenSources | null;
-  /** Limits running programs; only for connections to programs. */
-  readonly programPlaces?: Semaphore;
-};
 
 /** `signal` stops one request; `until` aborts when the response that uses the connection ends. */
 export interface Asking {
@@ -67,6 +57,7 @@ export class McpConnection {
   readonly #options: McpConnectionOptions;
   readonly #lifetime = new AbortController();
   readonly #callIds = new CallIds();
+  readonly #floor = new CallFloor();
   #opening: Promise<OpenClient> | null = null;
   #openClient: OpenClient | null = null;
   /** The pending first page. */
@@ -200,6 +191,39 @@ export class McpConnection {
     return await this.#ask(asking, NOT_FOUND, work, beginning);
   }
 
+  /** A call during which a server of an older protocol may ask the user. */
+  openCall(call: CallParams): PausableCall {
+    const params = { name: call.name, arguments: call.arguments };
+    const timing = { timeout: OPEN_CALL_MS, resetTimeoutOnProgress: true };
+    const begin = async (signal: AbortSignal, onprogress: () => void): Promise<CallToolResult> =>
+      await this.#ask({ signal, until: signal }, NOT_FOUND, (client) =>
+        client.request({ method: "tools/call", params }, CALL_RESULT, { ...timing, signal, onprogress }),
+      );
+    return new PausableCall({ begin, timeoutMs: this.#options.callTimeoutMs }, this.#floor);
+  }
+
+  /**
+   * Calls a tool of a server of the newer protocol that may ask the user. `answers`: those to the questions that it
+   * asked before, with its state. Rejects as `callTool` does.
+   */
+  async callAsking(
+    { schema, ...call }: CallParams & { readonly schema: object },
+    answers: Readonly<Record<string, unknown>>,
+    asking: Asking,
+  ): Promise<CallToolResult | InputRequiredResult> {
+    const toolDefinition: Tool = { name: call.name, inputSchema: { ...schema, type: "object" } };
+    const options = { signal: asking.signal, timeout: this.#options.callTimeoutMs, toolDefinition };
+    return await this.#ask(asking, NOT_FOUND, (client) =>
+      client.callTool({ ...call, ...answers }, { ...options, allowInputRequired: true }),
+    );
+  }
+
+  /** Whether its server speaks the newer protocol. Rejects as `open` does. */
+  async isModern(signal: AbortSignal): Promise<boolean> {
+    const { client } = await unlessAborted(this.#client(), signal);
+    return client.getProtocolEra() === "modern";
+  }
+
   async #callDirectly(direct: DirectCalls, { name, arguments: args }: CallParams, { signal, until }: Asking) {
     signal.throwIfAborted();
     let delivery: Delivery = "unsent";
@@ -290,13 +314,20 @@ export class McpConnection {
     refusal: { status: number | null },
   ): Promise<OpenClient> {
     const { version, listTimeoutMs: timeout, log } = this.#options;
-    const client = createMcpClient(kind, version, () => {
+    const onNewList = (): void => {
       this.#hasNewList = true;
       log.debug({ server: this.#server.label }, "the list of an MCP server has changed");
-    });
+    };
+    const onQuestion = this.#server.asksUser ? this.#floor.ask.bind(this.#floor) : null;
+    const client = createMcpClient(kind, version, { onNewList, onQuestion });
     const attempt = new AbortController();
-    const transport = this.#transport(kind, AbortSignal.any([this.#lifetime.signal, attempt.signal]), (status) => {
-      refusal.status = status;
+    const transport = serverTransport(kind, this.#server, {
+      ...this.#options,
+      signal: AbortSignal.any([this.#lifetime.signal, attempt.signal]),
+      callIds: this.#callIds,
+      onRefused: (status) => {
+        refusal.status = status;
+      },
     });
     try {
       await unlessAborted(client.connect(transport, { signal, timeout }), signal);
@@ -314,45 +345,7 @@ export class McpConnection {
       client,
       transport,
       kind: this.#server.reach.type === "program" ? "program" : kind,
-      direct: this.#directCalls(client, transport),
+      direct: directCallsTo(this.#server, { client, transport, lifetime: this.#lifetime.signal }, this.#options),
     };
-  }
-
-  /** Newer servers require headers that only the client library can set on each call. */
-  #directCalls(client: Client, transport: EndableTransport): DirectCalls | null {
-    const { caller } = this.#options;
-    const { reach } = this.#server;
-    if (reach.type === "program" || !(transport instanceof StreamableHTTPClientTransport)) return null;
-    if (client.getProtocolEra() === "modern") return null;
-    return new DirectCalls({
-      address: reach,
-      egress: this.#egress(reach),
-      caller,
-      transport,
-      lifetime: this.#lifetime.signal,
-      tellCancelled: (requestId) =>
-        void client.notification({ method: "notifications/cancelled", params: { requestId } }).catch(() => {}),
-    });
-  }
-
-  #transport(kind: HttpTransport, signal: AbortSignal, onRefused: (status: number) => void): EndableTransport {
-    const { caller } = this.#options;
-    const { reach } = this.#server;
-    if (reach.type === "program") return openProgram(this.#server, reach, { ...this.#options, signal });
-    const callIds = this.#callIds;
-    return openTransport(kind, reach, {
-      egress: this.#egress(reach),
-      caller,
-      signal,
-      onRefused,
-      callIds,
-    });
-  }
-
-  #egress(address: McpAddress): McpOptions["egress"] {
-    const { egress, operatorEgress, tokens } = this.#options;
-    const server = this.#server;
-    const source = tokens?.sourceOf(server.tokenPlace) ?? null;
-    return authorizedEgress(server.isOperators ? operatorEgress : egress, { server, address, tokens: source });
   }
 }

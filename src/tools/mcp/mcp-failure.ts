@@ -3,8 +3,8 @@ import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import { EgressError } from "@antiphon/egress/egress-error.ts";
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, SseError } from "@modelcontextprotocol/client";
 import { AuthorizationWanted } from "./authorization/authorization-wanted.ts";
+import type { ServerSecrets } from "./authorization/server-secrets.ts";
 import { errorLineOf } from "./programs/last-words.ts";
-import type { ServerSecrets } from "./server-secrets.ts";
 
 /** Why a server gave no list or no result. `message` is for the client and the model, without address. */
 export type McpFailure = Extract<McpCallError, { type: "http_error" | "mcp_protocol_error" }>;

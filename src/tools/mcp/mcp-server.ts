@@ -66,6 +66,11 @@ export interface McpOptions {
   readonly outputCharactersMax: number;
   /** The version of this program, sent to servers. */
   readonly version: string;
+  /**
+   * Whether the answer to a question reaches this process, in which calls of the older protocols wait for it. Otherwise
+   * only servers of the newer protocol can ask.
+   */
+  readonly isOnlyProcess: boolean;
   readonly log: Logger;
 }
 
@@ -74,6 +79,8 @@ export interface McpServer {
   readonly label: string;
   readonly reach: McpAddress | McpProgram;
   readonly isOperators: boolean;
+  /** Whether its questions to the user are passed to the client. */
+  readonly asksUser: boolean;
   readonly tokenPlace: TokenPlace;
   /** The operator's limits; null for servers from the request. */
   readonly limits: Pick<OperatorServer, "allowedTools" | "requireApproval"> | null;
@@ -98,16 +105,18 @@ export function operatorServerOf(
 export function serverOf(options: Pick<McpOptions, "servers">, tool: McpInput, owner: Owner): McpServer | null {
   const operators = operatorServerOf(options, tool, owner);
   const description = tool.server_description ?? null;
+  const asksUser = tool.elicitation === "ask";
   if (operators === null) {
     if (tool.server_url == null) return null;
     const reach: McpAddress = { type: "url", url: tool.server_url, headers: mcpHeaders(tool) };
     const tokenPlace = { type: "request" } as const;
-    return { label: tool.server_label, reach, isOperators: false, tokenPlace, limits: null, description };
+    return { label: tool.server_label, reach, isOperators: false, asksUser, tokenPlace, limits: null, description };
   }
   return {
     label: tool.server_label,
     reach: operators.forwardsAuthorization ? withAuthorization(operators.reach, tool) : operators.reach,
     isOperators: true,
+    asksUser,
     tokenPlace: operatorsTokenPlace(operators, tool),
     limits: {
       allowedTools: operators.allowedTools,

@@ -6,24 +6,36 @@ import { readArguments } from "../read-arguments.ts";
 import { withoutSteps } from "../without-steps.ts";
 import { explainMcpFailure, mayHaveActed } from "./mcp-failure.ts";
 import type { OfferedMcpTool } from "./offered-tools.ts";
+import type { AnsweredQuestion, AskingCalls, CallEnd } from "./questions/asking-calls.ts";
 import { askResources, readQuestion } from "./resources/read-resources.ts";
 import { cut, readResult, type ShownLimits } from "./results/read-result.ts";
 import type { ServerLink } from "./server-link.ts";
 
 const INVALID_PARAMS = -32_602;
+const INVALID_REQUEST = -32_600;
 
 /** State shared by the calls of a response. */
 export interface CallContext extends ShownLimits {
   readonly link: ServerLink;
   readonly label: string;
+  /** Null if the user cannot be asked during a call. */
+  readonly asking: AskingCalls | null;
+}
+
+/** How a call came to be made. */
+export interface CallOrigin {
+  /** The id of its item. */
+  readonly id: string;
+  readonly approvalRequestId: string | null;
+  /** Whether the user can be asked during the call. */
+  readonly mayWait: boolean;
+  /** The question with whose answer the call goes on; absent for a call that begins. */
+  readonly answered?: AnsweredQuestion;
 }
 
 /** A call of a tool. The server gets the arguments exactly as the model wrote them or the request was approved. */
-export function mcpCall(
-  context: CallContext,
-  offer: OfferedMcpTool,
-  { id, approvalRequestId }: { readonly id: string; readonly approvalRequestId: string | null },
-): ToolCall {
+export function mcpCall(context: CallContext, offer: OfferedMcpTool, origin: CallOrigin): ToolCall {
+  const { id, approvalRequestId } = origin;
   const item: McpCall = {
     id,
     type: "mcp_call",
@@ -39,7 +51,7 @@ export function mcpCall(
     item,
     streams: "arguments",
     effect: effectOf(offer),
-    run: (args, signal) => withoutSteps(callMcpTool(context, { ...item, arguments: args }, offer, signal)),
+    run: (args, signal) => withoutSteps(callMcpTool(context, { ...item, arguments: args }, { offer, origin }, signal)),
   };
 }
 
@@ -50,7 +62,7 @@ function effectOf({ readOnly, idempotent }: OfferedMcpTool): ToolCall["effect"] 
 async function callMcpTool(
   context: CallContext,
   item: McpCall,
-  offer: OfferedMcpTool,
+  { offer, origin }: { readonly offer: OfferedMcpTool; readonly origin: CallOrigin },
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
   const { name, input_schema: schema } = offer.definition;
@@ -64,6 +76,15 @@ async function callMcpTool(
         : ran(item, await askResources(context.link, question, signal), context);
     }
     const call = { name, arguments: args, schema: isRecord(schema) ? schema : {} };
+    if (context.asking !== null) {
+      const askingCall = { ...call, text: item.arguments, mayWait: origin.mayWait };
+      const { answered } = origin;
+      const end =
+        answered === undefined
+          ? await context.asking.begin(askingCall, signal)
+          : await context.asking.goOn(answered, askingCall, signal);
+      return endedOutcome(item, end, offer, context);
+    }
     return ran(item, await context.link.callTool(call, signal), context);
   } catch (error) {
     if (signal.aborted) return stoppedOutcome(item);
@@ -71,6 +92,23 @@ async function callMcpTool(
       ? { type: "unknown" }
       : failedCall(item, error, context);
   }
+}
+
+function endedOutcome(item: McpCall, end: CallEnd, offer: OfferedMcpTool, context: CallContext): ToolOutcome {
+  if (end.type === "result") return ran(item, end.result, context);
+  if (end.type === "lost") return effectOf(offer) === "may_have" ? { type: "unknown" } : lostCall(item);
+  const question = { first: end.item, last: end.item };
+  return { ...outcome({ ...item, status: "incomplete" }, ASKED), following: [question], asks: true };
+}
+
+const ASKED =
+  "The server has asked the user a question. The call goes on with the answer, and its result follows then.";
+
+/** The call waited for its answer too long, or in a process that has ended. It had no effects. */
+function lostCall(item: McpCall): ToolOutcome {
+  const message = "The answer came too late: the call that waited for it has ended";
+  const error = { type: "mcp_protocol_error" as const, code: INVALID_REQUEST, message };
+  return outcome({ ...item, status: "failed", error }, `${message}. Make it again if its result is needed.`);
 }
 
 /** A call that needs approval: it requests it and does nothing. */

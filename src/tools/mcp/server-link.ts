@@ -1,8 +1,16 @@
+import { assert } from "@antiphon/base/assert.ts";
 import { unlessAborted } from "@antiphon/base/limits/unless-aborted.ts";
-import type { CallToolResult, ListToolsResult, StandardSchemaV1 } from "@modelcontextprotocol/client";
+import type {
+  CallToolResult,
+  InputRequiredResult,
+  ListToolsResult,
+  StandardSchemaV1,
+} from "@modelcontextprotocol/client";
 import type { ServerTraits } from "./mcp-client.ts";
 import type { Asking, McpConnection } from "./mcp-connection.ts";
 import { McpFault } from "./mcp-failure.ts";
+import type { ProgramUser } from "./programs/program-pool.ts";
+import type { OpenStep, PausableCall } from "./questions/pausable-call.ts";
 import type { ReadingRequest } from "./resources/resource-tool.ts";
 
 /** Created once: each error costs a stack trace. */
@@ -13,15 +21,22 @@ export interface TakenConnection {
   readonly connection: McpConnection;
   /** Gives it back to the pool. Called once. */
   readonly release: () => void;
+  /** A later response goes on with it. */
+  readonly join: (user: ProgramUser) => void;
 }
+
+/** A call that may ask has begun. `call`: it waits in this process; the newer protocol makes it again instead. */
+export type BegunCall =
+  | { readonly type: "open"; readonly call: PausableCall; readonly step: OpenStep; readonly connection: McpConnection }
+  | { readonly type: "over"; readonly result: CallToolResult | InputRequiredResult };
 
 /** The requests of one response to one server. Takes a connection on first use. */
 export class ServerLink {
   readonly #takeConnection: () => Promise<TakenConnection>;
   readonly #ending = new AbortController();
   /** All connections taken; the last one is in use. */
-  readonly #places: TakenConnection[] = [];
-  #taking: Promise<TakenConnection> | null = null;
+  readonly #places: SharedConnection[] = [];
+  #taking: Promise<SharedConnection> | null = null;
 
   constructor(takeConnection: () => Promise<TakenConnection>) {
     this.#takeConnection = takeConnection;
@@ -52,6 +67,38 @@ export class ServerLink {
     return await this.#ask(signal, (connection, asking) => connection.callTool(call, asking));
   }
 
+  /** Begins a call during which the server may ask the user, or makes it again with `answers`. */
+  async beginCall(
+    call: Parameters<McpConnection["callTool"]>[0],
+    answers: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<BegunCall> {
+    return await this.#ask(signal, async (connection, asking): Promise<BegunCall> => {
+      if (await connection.isModern(signal))
+        return { type: "over", result: await connection.callAsking(call, answers, asking) };
+      const openCall = connection.openCall(call);
+      return { type: "open", call: openCall, step: await this.stepOf(openCall, signal), connection };
+    });
+  }
+
+  /** The next step of a call, which is stopped if the response ends meanwhile. */
+  async stepOf(call: PausableCall, signal: AbortSignal): Promise<OpenStep> {
+    return await call.next(AbortSignal.any([signal, this.#ending.signal]));
+  }
+
+  /** Keeps a connection of this response for a call that outlasts it. */
+  keep(connection: McpConnection): TakenConnection {
+    const place = this.#places.find((one) => one.connection === connection);
+    assert(place !== undefined, "a call belongs to a connection of its response");
+    return place.share();
+  }
+
+  /** Goes on with the connection of a kept call. */
+  adopt(place: TakenConnection, user: ProgramUser): void {
+    place.join(user);
+    this.#places.push(new SharedConnection(place));
+  }
+
   /** Ends the requests of this response and releases its connections. */
   close(): void {
     this.#ending.abort(ENDED);
@@ -70,7 +117,7 @@ export class ServerLink {
     }
   }
 
-  async #place(): Promise<TakenConnection> {
+  async #place(): Promise<SharedConnection> {
     const last = this.#places.at(-1);
     if (last !== undefined && !last.connection.isOver) return last;
     this.#taking ??= this.#take().finally(() => {
@@ -79,12 +126,38 @@ export class ServerLink {
     return await this.#taking;
   }
 
-  async #take(): Promise<TakenConnection> {
+  async #take(): Promise<SharedConnection> {
     this.#ending.signal.throwIfAborted();
-    const place = await this.#takeConnection();
+    const place = new SharedConnection(await this.#takeConnection());
     if (this.#ending.signal.aborted) place.release();
     else this.#places.push(place);
     this.#ending.signal.throwIfAborted();
     return place;
+  }
+}
+
+/** A connection that is given back once the last of its users has released it. */
+class SharedConnection implements TakenConnection {
+  readonly #place: TakenConnection;
+  #users = 1;
+
+  constructor(place: TakenConnection) {
+    this.#place = place;
+  }
+
+  get connection(): McpConnection {
+    return this.#place.connection;
+  }
+
+  readonly join = (user: ProgramUser): void => this.#place.join(user);
+
+  readonly release = (): void => {
+    this.#users -= 1;
+    if (this.#users === 0) this.#place.release();
+  };
+
+  share(): TakenConnection {
+    this.#users += 1;
+    return this;
   }
 }

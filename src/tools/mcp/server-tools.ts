@@ -2,6 +2,7 @@ import { isRecord } from "@antiphon/base/json/records.ts";
 import type { McpListTools } from "@antiphon/contracts/responses-api/types.ts";
 import {
   type ApprovedCall,
+  ELICITATION,
   type OpeningItem,
   type ServerGuide,
   ToolNotOpened,
@@ -9,11 +10,11 @@ import {
 } from "@antiphon/domain/hosted-tool.ts";
 import type { HostedFunction } from "@antiphon/domain/models/hosted.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
+import type { ServerSecrets } from "./authorization/server-secrets.ts";
 import { cutInstructions, fetchList, tooManyTools } from "./list-tools.ts";
 import type { McpInput, McpOptions, McpServer } from "./mcp-server.ts";
 import { type ListedServer, type OfferedMcpTool, traitsOf } from "./offered-tools.ts";
 import type { ServerLink } from "./server-link.ts";
-import type { ServerSecrets } from "./server-secrets.ts";
 import { allowanceOf } from "./tool-filter.ts";
 
 /** How many times a response reads the list of a server again. */
@@ -133,8 +134,9 @@ export class ServerTools {
 
   #set(tools: readonly OfferedMcpTool[]): void {
     const { server } = this.#source.opening;
-    this.#offers = new Map(tools.map((offer) => [offer.definition.name, offer]));
-    this.#functions = tools.map((offer) => mcpFunction(server, offer));
+    const callable = tools.filter(({ definition }) => definition.name !== ELICITATION); // That names questions.
+    this.#offers = new Map(callable.map((offer) => [offer.definition.name, offer]));
+    this.#functions = callable.map((offer) => mcpFunction(server, offer));
   }
 }
 

@@ -1,11 +1,19 @@
 import type { McpListTools } from "@antiphon/contracts/responses-api/types.ts";
-import type { OpenTool } from "@antiphon/domain/hosted-tool.ts";
+import type { ApprovedCall, OpenTool } from "@antiphon/domain/hosted-tool.ts";
 import { afterEach, describe, expect, test } from "vitest";
 import type { McpInput } from "../../../src/tools/mcp/mcp-server.ts";
 import { verifies } from "../../verifies.ts";
 import { plainTool, startEverything, startModern, startScripted, toolList } from "./mcp-servers.ts";
 import { called, finished, mcpInput, type OpenMore, opened, ranCall } from "./opened-tool.ts";
 
+const APPROVED: ApprovedCall = {
+  requestId: "mcpr_1",
+  serverLabel: "shop",
+  name: "pay",
+  arguments: "{}",
+  answer: { approve: true, reason: null },
+  isAskedHere: true,
+};
 const open: OpenTool[] = [];
 
 afterEach(async () => {
@@ -134,9 +142,7 @@ describe("require_approval", () => {
 
   test("runs an approved call with the arguments of its request", async () => {
     const server = await startModern();
-    const approvals = [
-      { requestId: "mcpr_1", serverLabel: "shop", name: "pay", arguments: '{"amount":7}', isAskedHere: true },
-    ];
+    const approvals = [{ ...APPROVED, arguments: '{"amount":7}' }];
     const tool = await openedAt(server.url, { require_approval: "always" }, { approvals });
     const [pending] = tool.pending;
     expect(pending).toMatchObject({ name: "pay", arguments: '{"amount":7}', approvalRequestId: "mcpr_1" });
@@ -157,7 +163,7 @@ describe("require_approval", () => {
 
   test("does not run an approved call of a tool that is not offered", async () => {
     const server = await startModern();
-    const approvals = [{ requestId: "mcpr_1", serverLabel: "shop", name: "pay", arguments: "{}", isAskedHere: true }];
+    const approvals = [APPROVED];
     await expect(openedAt(server.url, { allowed_tools: ["look"] }, { approvals })).rejects.toMatchObject({
       status: 400,
     });

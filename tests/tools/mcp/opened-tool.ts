@@ -24,6 +24,7 @@ export function mcpOptions(more: Partial<McpOptions> = {}): McpOptions {
     toolsMax: 128,
     outputCharactersMax: 2000,
     version: "0",
+    isOnlyProcess: true,
     log: silentLogger,
     ...more,
   };

@@ -85,7 +85,7 @@ export class CallRecorder {
     allFound.push(...foundTools);
     place.add(...endingEvents(job, outcome));
     if (usage !== null) place.add(toolUsage.add(usage));
-    return { output, asks: false, item };
+    return { output, asks: outcome.asks === true, item };
   }
 
   /** Ends a call that may have taken effect like a crash would. */

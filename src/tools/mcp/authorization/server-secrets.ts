@@ -6,8 +6,8 @@ import {
   writtenForms,
 } from "@antiphon/base/exchanges/redact.ts";
 import { isRecord } from "@antiphon/base/json/records.ts";
-import type { TokenSource } from "./authorization/token-source.ts";
-import type { McpServer } from "./mcp-server.ts";
+import type { McpServer } from "../mcp-server.ts";
+import type { TokenSource } from "./token-source.ts";
 
 /** Names of secret variables. Other variables, such as folders, occur in ordinary results. */
 const SECRET_NAME = /key|token|secret|pass|pwd|auth|cred|cookie|session|dsn/i;

@@ -1,4 +1,4 @@
-import type { ServerSecrets } from "../server-secrets.ts";
+import type { ServerSecrets } from "../authorization/server-secrets.ts";
 
 const LINE_CHARACTERS_MAX = 1000;
 /** A longer line is left out: a secret in it could be cut, and then not be found. */

@@ -2,9 +2,9 @@ import { assert } from "@antiphon/base/assert.ts";
 import type { Semaphore } from "@antiphon/base/limits/semaphore.ts";
 import type { Logger } from "@antiphon/base/logger.ts";
 import { SdkError, SdkErrorCode, type Transport } from "@modelcontextprotocol/client";
+import { ServerSecrets } from "../authorization/server-secrets.ts";
 import { McpTimeout, ProgramSilent } from "../mcp-failure.ts";
 import type { McpProgram, McpServer } from "../mcp-server.ts";
-import { ServerSecrets } from "../server-secrets.ts";
 import { ComplaintLog } from "./complaint-log.ts";
 import { ProgramTransport } from "./program-transport.ts";
 

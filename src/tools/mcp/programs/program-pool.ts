@@ -43,8 +43,13 @@ export class ProgramPool {
   /** Returns a connection to a program, which must be released once. It may not be open yet. Never rejects. */
   async take(server: McpServer, user: ProgramUser): Promise<KeptProgram> {
     const program = (await this.#programOfChain(server, user)) ?? this.#add(server, user);
-    for (const id of [user.continuedId, user.responseId]) if (id !== null) addToEnd(program.chainIds, id);
+    this.join(program, user);
     return program;
+  }
+
+  /** A response goes on with a program that is in use. */
+  join(program: KeptProgram, { continuedId, responseId }: ProgramUser): void {
+    for (const id of [continuedId, responseId]) if (id !== null) addToEnd(program.chainIds, id);
   }
 
   /** Whether the program of this chain, if it is unused, has said that its list changed since it was read. */

@@ -6,7 +6,7 @@ import {
   type ResourceLink,
   specTypeSchemas,
 } from "@modelcontextprotocol/client";
-import type { ServerSecrets } from "../server-secrets.ts";
+import type { ServerSecrets } from "../authorization/server-secrets.ts";
 
 const PICTURES_MAX = 16;
 const PICTURE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
