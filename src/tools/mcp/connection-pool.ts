@@ -111,13 +111,11 @@ export class ConnectionPool {
 }
 
 /** Contains everything that two responses must have in common, without its secrets. */
-export function connectionKey(
-  { reach, isOperators, asksUser, label }: McpServer,
-  { organization, project }: Owner,
-): string {
+export function connectionKey(server: McpServer, { organization, project }: Owner): string {
+  const { reach, isOperators, asksUser, label, tokenPlace } = server;
   const target =
     reach.type === "url"
-      ? [reach.url, reach.headers]
+      ? [reach.url, reach.headers, tokenPlace.type === "request" ? null : tokenPlace.label]
       : [label, reach.command, reach.args, reach.folder, reach.environment];
   return createHash("sha256")
     .update(JSON.stringify([organization, project, isOperators, asksUser, reach.type, target]))

@@ -37,6 +37,21 @@ function payments(mcp: GuardedServer): number {
   return mcp.ran.length;
 }
 
+test("a server of the same address without this client never acts by its token", async () => {
+  verifies("tools.mcp.tokens-stay-with-their-server");
+  const mcp = await startGuarded();
+  const file = await serversFile(`
+servers:
+  bank: { url: "${mcp.url}", oauth: { ${OF_CLIENT} } }
+  open: { url: "${mcp.url}", forwards_authorization: true }
+`);
+  const server = await startTestServer({ scenario: BANK_SCENARIO, env: { MCP_SERVERS_FILE: file } });
+  expect((await server.post("/v1/responses", PAY)).status).toBe(200);
+  const [tool] = PAY.tools;
+  const open = await server.post("/v1/responses", { ...PAY, tools: [{ ...tool, server_label: "open" }] });
+  expect([open.status, await open.text()]).toEqual([424, expect.stringContaining("The MCP server 'open' needs")]);
+});
+
 describe("a client of the operator", () => {
   test("gets a token once for many responses, for this server and its scopes, and nobody sees it", async () => {
     verifies("tools.mcp.client-credentials");
