@@ -2,39 +2,47 @@ import { parseArgs, styleText } from "node:util";
 import { silentLogger } from "@antiphon/base/logger.ts";
 import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import { ConfigError } from "../config/config-error.ts";
-import { type Environment, loadConfig } from "../config/load-config.ts";
+import { type Config, type Environment, loadConfig } from "../config/load-config.ts";
 import { examineRetrieval } from "../model-engines/probing/examine-retrieval.ts";
 import { type Examination, examineServer } from "../model-engines/probing/examine-server.ts";
 import type { Finding, Verdict } from "../model-engines/probing/finding.ts";
 import { searchText } from "../servers/choices/choose-embedder.ts";
 import { chooseModel } from "../servers/choices/choose-model.ts";
 import type { ModelServers } from "../servers/choices/choose-model-servers.ts";
+import { examineMcpServers, type McpExamination } from "./mcp/examine-mcp-servers.ts";
 import { argumentFault } from "./misused-command.ts";
 
 const USAGE = `Usage: antiphon doctor [URL] [--model NAME] [--all] [--json]
 
-Sends a few short requests to a model server, such as http://127.0.0.1:11434/v1. Reports which fields of a request the server honours, which Antiphon emulates, which have no effect and which are refused, and why. A model without answers is tried for embeddings and ranks. Without a URL, it examines all servers of MODELS_FILE, by what their models are for, or the server of MODEL_BASE_URL, or Ollama on this machine. The key is MODEL_API_KEY, from the environment or .env.
+Sends a few short requests to a model server, such as http://127.0.0.1:11434/v1. Reports which fields of a request the server honours, which Antiphon emulates, which have no effect and which are refused, and why. A model without answers is tried for embeddings and ranks. Without a URL, it examines all servers of MODELS_FILE, by what their models are for, or the server of MODEL_BASE_URL, or Ollama on this machine; and it connects to each MCP server of MCP_SERVERS_FILE and lists its tools. The key is MODEL_API_KEY, from the environment or .env.
 --all shows every field of a request; --json prints everything as JSON.
 
-Exit codes: 0 if every server answers, 1 if one does not, 2 for invalid arguments.`;
+Exit codes: 0 if every server answers, MCP servers among them, 1 if one does not, 2 for invalid arguments.`;
 
 const ANSWERS_EXIT_CODE = 0;
 const NO_ANSWER_EXIT_CODE = 1;
 const USAGE_EXIT_CODE = 2;
 
-const MARKS: Readonly<Record<Verdict, readonly [string, Parameters<typeof styleText>[0]]>> = {
-  honoured: ["✓", "green"],
-  emulated: ["≈", "cyan"],
-  ignored: ["·", "yellow"],
-  refused: ["✗", "red"],
-  unknown: ["?", "magenta"],
-};
+const MARKS: Readonly<Record<Verdict | McpExamination["verdict"], readonly [string, Parameters<typeof styleText>[0]]>> =
+  {
+    honoured: ["✓", "green"],
+    emulated: ["≈", "cyan"],
+    ignored: ["·", "yellow"],
+    refused: ["✗", "red"],
+    unknown: ["?", "magenta"],
+    works: ["✓", "green"],
+    fails: ["✗", "red"],
+  };
 
 interface Output {
   readonly print: (text: string) => void;
   readonly note: (text: string) => void;
   /** Whether the output may have colour. */
   readonly isTerminal: boolean;
+}
+
+interface DoctorWishes extends ReportWishes {
+  readonly model?: string;
 }
 
 interface ReportWishes extends Output {
@@ -60,17 +68,52 @@ export async function runDoctor(argv: readonly string[], environment: Environmen
   const choice = await chooseModel(config, silentLogger);
   const wishes = { ...values, ...output, hasColors: config.hasColors };
   if (values.json !== true) output.note(`Vector stores are searched ${searchText(config)}.`);
-  if (choice.servers !== null) return await examineAll(choice.servers, values.model ?? null, wishes);
-  if (choice.kindOf("") === "built-in")
-    throw new ConfigError(["There is no model server to examine. Name its URL, or set MODEL_BASE_URL."]);
+  const mcpServers = positionals[0] === undefined ? await examineMcp(config, wishes) : [];
+  const code = await examineModels(choice, mcpServers, wishes);
+  return mcpServers.some(({ verdict }) => verdict === "fails") ? NO_ANSWER_EXIT_CODE : code;
+}
+
+/** Examines the MCP servers of the operator, and prints what came of it unless JSON is wanted. */
+async function examineMcp(config: Config, wishes: ReportWishes): Promise<readonly McpExamination[]> {
+  if (config.mcpServersFile === null || config.mcp === "off") return [];
+  if (wishes.json !== true) wishes.note("Connecting to the MCP servers of MCP_SERVERS_FILE …");
+  const examinations = await examineMcpServers(config, new AbortController().signal);
+  if (wishes.json === true) return examinations;
+  wishes.print("MCP servers");
+  for (const { mcp_server: name, verdict, tools, why, ms } of examinations)
+    wishes.print(
+      lineOf(
+        verdict,
+        name,
+        why ?? `${tools.length === 1 ? "1 tool" : `${tools.length} tools`}, ${ms} ms`,
+        wishes.isTerminal && wishes.hasColors,
+      ),
+    );
+  wishes.print("");
+  return examinations;
+}
+
+async function examineModels(
+  choice: Awaited<ReturnType<typeof chooseModel>>,
+  mcpServers: readonly McpExamination[],
+  wishes: DoctorWishes,
+): Promise<number> {
+  const { model: chosenModel = null, json = false } = wishes;
+  if (choice.servers !== null) return await examineAll(choice.servers, mcpServers, wishes);
+  if (choice.kindOf("") === "built-in") {
+    if (mcpServers.length === 0)
+      throw new ConfigError(["There is no model server to examine. Name its URL, or set MODEL_BASE_URL."]);
+    if (json) wishes.print(JSON.stringify({ mcp_servers: mcpServers }, null, 2));
+    return ANSWERS_EXIT_CODE;
+  }
   const signal = new AbortController().signal;
-  if (values.json !== true) output.note(`Examining ${choice.description} …`);
-  const request = { model: values.model ?? null, signal };
-  const examination =
-    values.json === true
-      ? await examineServer(choice.engine, request)
-      : await printReport(choice.engine, request, wishes);
-  if (values.json === true) output.print(JSON.stringify({ server: choice.baseUrl, ...examination }, null, 2));
+  if (!json) wishes.note(`Examining ${choice.description} …`);
+  const request = { model: chosenModel, signal };
+  const examination = json
+    ? await examineServer(choice.engine, request)
+    : await printReport(choice.engine, request, wishes);
+  const others = mcpServers.length === 0 ? {} : { mcp_servers: mcpServers };
+  if (json) wishes.print(JSON.stringify({ server: choice.baseUrl, ...examination, ...others }, null, 2));
   return isUsable(examination) ? ANSWERS_EXIT_CODE : NO_ANSWER_EXIT_CODE;
 }
 
@@ -78,8 +121,13 @@ export async function runDoctor(argv: readonly string[], environment: Environmen
  * Examines every server of `MODELS_FILE`, one after the other: by the first model for answers that leads to it, and by
  * each of its models for embeddings and ranks.
  */
-async function examineAll(servers: ModelServers, chosenModel: string | null, wishes: ReportWishes): Promise<number> {
+async function examineAll(
+  servers: ModelServers,
+  mcpServers: readonly McpExamination[],
+  wishes: DoctorWishes,
+): Promise<number> {
   const { signal } = new AbortController();
+  const { model: chosenModel = null } = wishes;
   const reports: object[] = [];
   let haveAllAnswered = true;
   for (const { name, engine, kind } of servers.table.servers) {
@@ -101,7 +149,7 @@ async function examineAll(servers: ModelServers, chosenModel: string | null, wis
       haveAllAnswered &&= finding.verdict === "honoured";
     }
   }
-  if (wishes.json === true) wishes.print(JSON.stringify(reports, null, 2));
+  if (wishes.json === true) wishes.print(JSON.stringify([...reports, ...mcpServers], null, 2));
   return haveAllAnswered ? ANSWERS_EXIT_CODE : NO_ANSWER_EXIT_CODE;
 }
 
@@ -165,7 +213,7 @@ function findingLine({ verdict, name, why, ms }: Finding, { isTerminal, hasColor
   return lineOf(verdict, name, why ?? `${ms} ms`, isTerminal && hasColors);
 }
 
-function lineOf(verdict: Verdict, name: string, why: string | null, hasColors: boolean): string {
+function lineOf(verdict: keyof typeof MARKS, name: string, why: string | null, hasColors: boolean): string {
   const [mark, color] = MARKS[verdict];
   const text = `${mark} ${verdict.padEnd(VERDICT_CHARACTERS)}`;
   const label = hasColors ? styleText(color, text, { validateStream: false }) : text;
