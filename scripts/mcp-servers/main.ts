@@ -1,17 +1,16 @@
 /**
- * Tries programs of others that speak MCP, from npm and PyPI, each through a whole server with the built-in engine:
- * operator's servers by their labels, and this server's own `/mcp` by its address. Prints how many of ten worked, and
- * the reason of each failure. Arguments are labels.
+ * Tries programs of others that speak MCP, from npm and PyPI, and a server that needs OAuth, each through a whole
+ * server with the built-in engine: operator's servers by their labels, and this server's own `/mcp` by its address.
+ * Prints how many worked, and the reason of each failure. Arguments are labels.
  */
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { OutputItem, Response as ResponseBody } from "@antiphon/contracts/responses-api/types.ts";
 import { cleanUp, removeFolder } from "../bench/clean-up.ts";
-import { type ProgramEntry, type Trial, type TrialStep, trialsIn } from "./trials.ts";
+import { listenOnLoopback, serveGuarded } from "./guarded-server.ts";
+import { type Trial, type TrialStep, trialsIn } from "./trials.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
 const KEY = "a-key-of-the-trial";
@@ -20,7 +19,9 @@ const OWN_STEPS: readonly TrialStep[] = [{ tool: "list_vector_stores", arguments
 /** Browsers and interpreters take long to start. */
 const PATIENCE = { MCP_LIST_TIMEOUT_MS: "60s", MCP_CALL_TIMEOUT_MS: "120s" };
 
-/** A server of others, and how it was. */
+type ServerEntry = ReturnType<Trial["entry"]>;
+
+/** A server, and how it was. */
 interface Verdict {
   readonly label: string;
   /** Why it failed; null if it worked. */
@@ -31,7 +32,7 @@ interface Verdict {
 const asked = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), "antiphon-mcp-servers-"));
 cleanUp(() => removeFolder(folder));
-const trials = trialsIn(folder, await servePage()).filter(({ label }) => isAsked(label));
+const trials = trialsIn(folder, await servePage(), await serveGuarded()).filter(({ label }) => isAsked(label));
 const prepared = trials.map((trial) => ({ trial, entry: entryOf(trial) }));
 const url = await startServer(prepared);
 const verdicts: Verdict[] = [];
@@ -56,7 +57,7 @@ function tell(verdict: Verdict): void {
 }
 
 /** Its entry, or the reason why it cannot be had. */
-function entryOf({ entry }: Trial): ProgramEntry | string {
+function entryOf({ entry }: Trial): ServerEntry | string {
   try {
     return entry();
   } catch (error) {
@@ -110,18 +111,15 @@ function scenarioText(): string {
 }
 
 async function servePage(): Promise<string> {
-  const server = createServer((request, response) => {
+  const origin = await listenOnLoopback((request, response) => {
     if (request.url !== "/") return void response.writeHead(404).end();
     response.setHeader("content-type", "text/html");
     response.end("<!doctype html><title>Herons</title><main><h1>Herons</h1><p>Herons wait.</p></main>");
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address: AddressInfo | string | null = server.address();
-  if (address === null || typeof address === "string") throw new Error("the page has no port");
-  return `http://127.0.0.1:${address.port}/`;
+  return `${origin}/`;
 }
 
-async function startServer(entries: readonly { trial: Trial; entry: ProgramEntry | string }[]): Promise<string> {
+async function startServer(entries: readonly { trial: Trial; entry: ServerEntry | string }[]): Promise<string> {
   const file = join(folder, "servers.yaml");
   const scenario = join(folder, "scenario.yaml");
   const programs = entries.flatMap(({ trial, entry }) => (typeof entry === "string" ? [] : [[trial.label, entry]]));

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { CHROMIUM } from "../../tests/chromium.ts";
+import type { GuardedEntry } from "./guarded-server.ts";
 import { npmFile, olderPythonProgram, pythonProgram } from "./installed-servers.ts";
 
 /** A call of a tool, and what its output must have. */
@@ -15,7 +16,7 @@ export interface TrialStep {
 export interface Trial {
   readonly label: string;
   /** Throws with the reason if it cannot be had here. */
-  readonly entry: () => ProgramEntry;
+  readonly entry: () => ProgramEntry | GuardedEntry;
   readonly steps: readonly TrialStep[];
 }
 
@@ -26,9 +27,21 @@ export interface ProgramEntry {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** `folder`: a new folder for their files. `page`: the address of a page that says `Herons wait.` */
-export function trialsIn(folder: string, page: string): readonly Trial[] {
-  return [...nodeTrials(folder), ...pythonTrials(folder, page), browserTrial(folder, page)];
+/**
+ * `folder`: a new folder for their files. `page`: the address of a page that says `Herons wait.` `guarded`: a server that
+ * needs OAuth.
+ */
+export function trialsIn(folder: string, page: string, guarded: GuardedEntry): readonly Trial[] {
+  return [
+    ...nodeTrials(folder),
+    ...pythonTrials(folder, page),
+    browserTrial(folder, page),
+    {
+      label: "oauth",
+      entry: () => guarded,
+      steps: [step("count", {}, /^1 with 1 tokens/), step("count", {}, /^2 with 2 tokens/)],
+    },
+  ];
 }
 
 function nodeTrials(folder: string): readonly Trial[] {
