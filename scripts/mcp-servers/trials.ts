@@ -28,8 +28,8 @@ export interface ProgramEntry {
 }
 
 /**
- * `folder`: a new folder for their files. `page`: the address of a page that says `Herons wait.` `guarded`: a server that
- * needs OAuth.
+ * `folder`: a new folder for their files. `page`: the address of a page that says `Herons wait.` `guarded`: a server
+ * that needs OAuth.
  */
 export function trialsIn(folder: string, page: string, guarded: GuardedEntry): readonly Trial[] {
   return [

@@ -34,6 +34,8 @@ export interface McpServerEntry {
   readonly allowsLessApproval: boolean;
   readonly owners: readonly string[] | null;
   readonly connectorIds: readonly string[];
+  /** What requests without this member do with questions of the server to the user. */
+  readonly elicitation: "ask" | "decline";
   readonly forwardsAuthorization: boolean;
   readonly oauth: OAuthEntry | null;
 }
@@ -61,6 +63,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
   "allows_less_approval",
   "owners",
   "connector_ids",
+  "elicitation",
   "forwards_authorization",
   "oauth",
 ]);
@@ -120,9 +123,14 @@ function readEntry(reader: EntryReader, entry: unknown): McpServerEntry {
     allowsLessApproval: reader.flag(entry, "allows_less_approval") ?? false,
     owners: reader.texts(entry, "owners"),
     connectorIds: reader.texts(entry, "connector_ids") ?? [],
+    elicitation: readElicitation(reader, entry["elicitation"] ?? "decline"),
     forwardsAuthorization: reader.flag(entry, "forwards_authorization") ?? false,
     oauth: readOAuth(reader, entry, url !== null),
   };
+}
+
+function readElicitation(reader: EntryReader, value: unknown): McpServerEntry["elicitation"] {
+  return value === "ask" || value === "decline" ? value : reader.refuse("elicitation", "is neither ask nor decline");
 }
 
 /** Null where another rule gives the authorization. */

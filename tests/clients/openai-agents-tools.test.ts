@@ -1,3 +1,6 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { acceptedContent, inputRequired, McpServer } from "@modelcontextprotocol/server";
 import {
   Agent,
   tool as agentTool,
@@ -12,9 +15,11 @@ import {
 import OpenAI from "openai";
 import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { startTestServer } from "../kit/test-server.ts";
-import { startModern } from "../tools/mcp/mcp-servers.ts";
+import { startModern, startOfficial } from "../tools/mcp/mcp-servers.ts";
 import { createStore, takenIn, upload } from "../vector-stores/store-client.ts";
+import { verifies } from "../verifies.ts";
 import { installedVersion } from "./installed-version.ts";
 import { startToolServers, toolScenarios } from "./tool-servers.ts";
 
@@ -31,6 +36,7 @@ function agentWith(tools: Tools): Agent {
 }
 
 const both = [false, true] as const;
+const ACCOUNT = z.object({ account: z.string() });
 
 async function run(agent: Agent, input: string, streamed: boolean) {
   if (!streamed) return await runner.run(agent, input);
@@ -128,6 +134,45 @@ describe(`@openai/agents ${installedVersion("@openai/agents")}`, () => {
     expect(asked).toEqual(["pay"]);
     expect(result.finalOutput).toBe("I asked the shop.");
     expect(shop.ran).toEqual(approve ? ["pay 3"] : []);
+  });
+
+  test("hostedMcpTool passes questions of its server to its callback", async () => {
+    verifies("tools.mcp.questions-pause-a-call");
+    const { url } = await startOfficial(() => {
+      const shop = new McpServer({ name: "shop", version: "1.0.0" });
+      shop.registerTool("pay", { inputSchema: z.object({ amount: z.number() }) }, ({ amount }, { mcpReq }) => {
+        const content = acceptedContent(mcpReq.inputResponses, "account", ACCOUNT);
+        if (content !== undefined) return { content: [{ type: "text", text: `${amount} from ${content.account}` }] };
+        const account = inputRequired.elicit({ message: "Which account?", requestedSchema: ACCOUNT });
+        return inputRequired({ inputRequests: { account } });
+      });
+      return shop;
+    });
+    const file = join(temporaryFolder(), "servers.yaml");
+    writeFileSync(
+      file,
+      `servers: { shop: { url: "${url}", elicitation: ask, require_approval: never, connector_ids: [connector_gmail] } }`,
+    );
+    const env = { ...others.env, MCP_SERVERS_FILE: file };
+    const { url: baseURL, apiKey } = await startTestServer({ env, scenario: toolScenarios(others) });
+    const openAIClient = new OpenAI({ baseURL: `${baseURL}/v1`, apiKey, maxRetries: 0 });
+    const shopRunner = new Runner({ modelProvider: new OpenAIProvider({ openAIClient }), tracingDisabled: true });
+    const asked: unknown[] = [];
+    const mcp = hostedMcpTool({
+      serverLabel: "shop",
+      connectorId: "connector_gmail",
+      requireApproval: { never: { toolNames: ["pay"] } },
+      onApproval: async (_context, { rawItem }) => {
+        const { arguments: text = "{}" } = { ...rawItem.providerData };
+        const question: { message: string } = JSON.parse(String(text));
+        asked.push(["name" in rawItem ? rawItem.name : "", question.message]);
+        return { approve: true, reason: '{"account":"savings"}' };
+      },
+    });
+    const result = await shopRunner.run(agentWith([mcp]), "Please pay");
+    expect(asked).toEqual([["elicitation/create", "Which account?"]]);
+    expect(JSON.stringify(result.newItems.map(({ rawItem }) => rawItem))).toContain("3 from savings");
+    expect(result.finalOutput).toBe("I asked the shop.");
   });
 
   test.each([

@@ -38,6 +38,8 @@ export interface OperatorServer {
   /** Its allowed owners, as `organization` or `organization/project`; everybody if null. */
   readonly owners: readonly string[] | null;
   readonly connectorIds: readonly string[];
+  /** The default for requests; `decline` if absent. */
+  readonly elicitation?: "ask" | "decline";
   /** Whether the request's `authorization` is sent to it. */
   readonly forwardsAuthorization: boolean;
   /** How this server gets access tokens for it; none if it needs none, or `reach` has them. */

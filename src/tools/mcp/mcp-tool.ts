@@ -15,7 +15,7 @@ export function createMcpTool(options: McpOptions): HostedTool {
     kind: "mcp",
     types: ["mcp"],
     refusal: (tool, { owner }) => (tool.type === "mcp" ? mcpRefusal(tool, options, owner) : null),
-    withDefaults: (tool, { owner }) => (tool.type === "mcp" ? withOperatorsApproval(tool, options, owner) : tool),
+    withDefaults: (tool, { owner }) => (tool.type === "mcp" ? withOperatorsDefaults(tool, options, owner) : tool),
     async open(tool, scope) {
       assert(tool.type === "mcp", "only mcp tools are opened here");
       const server = serverOf(options, tool, scope.owner);
@@ -34,11 +34,16 @@ function loadClient() {
   return import("./open-server.ts");
 }
 
-/** The operator's approval rule is the default for requests. */
-function withOperatorsApproval(tool: McpInput, options: McpOptions, owner: Owner): McpInput {
-  if (tool.require_approval != null) return tool;
-  const approval = operatorServerOf(options, tool, owner)?.requireApproval ?? null;
-  return approval === null ? tool : { ...tool, require_approval: approval };
+/** The operator's rules of approvals and of questions are the defaults for requests. */
+function withOperatorsDefaults(tool: McpInput, options: McpOptions, owner: Owner): McpInput {
+  const server = operatorServerOf(options, tool, owner);
+  const approval = tool.require_approval ?? server?.requireApproval ?? null;
+  const asksUser = tool.elicitation == null && server?.elicitation === "ask";
+  return {
+    ...tool,
+    ...(approval === null ? {} : { require_approval: approval }),
+    ...(asksUser ? { elicitation: "ask" } : {}),
+  };
 }
 
 /** Ids are created before any wait, so that a restarted run gets the same ones. */
