@@ -53,6 +53,7 @@ describe.skipIf(referenceFile === undefined)("extensions (REFERENCE_OPENAPI)", (
       "request InputTokensRequest.instructions: no array",
       "request LocalShellCallOutputInput.call_id: no such member",
       "request McpListToolsInput.instructions: no such member",
+      "request McpToolInput.elicitation: no such member",
       "request ReasoningInput.enable_chain_of_thought: no such member",
       "request StreamOptions.channels: no such member",
       "request StreamOptions.obfuscation: no such member",
