@@ -95,6 +95,10 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
     "responses.create-keys.one-response",
     "errors.catalogue.idempotency-key-reused",
   ],
+  "responses-api/openapi.yaml components/parameters/OnceKey": [
+    "responses.create-keys.other-operations",
+    "responses.create-keys.refusals-do-not-count",
+  ],
   "responses-api/openapi.yaml components/responses/NotOperator": ["usage.operators.only"],
   "responses-api/openapi.yaml components/responses/StorageFull": ["files.upload.full-disk-is-507"],
   "responses-api/openapi.yaml components/responses/TooLarge": ["transport.body.limit-is-413-json"],

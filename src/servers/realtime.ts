@@ -10,7 +10,7 @@ import { neighbourPieces } from "@antiphon/speech/realtime/neighbour-pieces.ts";
 import type { PieceHearing } from "@antiphon/speech/realtime/ports.ts";
 import { REALTIME_EVENT_BYTES_MAX, REALTIME_QUERY, runRealtime } from "@antiphon/speech/realtime/run-realtime.ts";
 import type { Config } from "../config/load-config.ts";
-import { type RealtimeDoor, type RealtimeLimits, sealedSecrets } from "../faces/audio/realtime-door.ts";
+import { type RealtimeDoor, type RealtimeLimits, sealedClientSecrets } from "../faces/audio/realtime-door.ts";
 import { createSealer } from "../responses-api/seal.ts";
 import type { HandlerContexts } from "./handlers/responses-api-handlers.ts";
 
@@ -23,7 +23,7 @@ export function choosePieces({ hearing, neighbour }: Pick<AudioParts, "hearing" 
 /** What live transcription of Interface A works with. */
 export function realtimeDoor({ audio, creating }: Pick<HandlerContexts, "audio" | "creating">): RealtimeDoor {
   const { budgets, limiter, ordering, preparing } = creating;
-  const secrets = sealedSecrets(preparing.sealer);
+  const secrets = sealedClientSecrets(preparing.sealer);
   return { pieces: choosePieces(audio), accounts: { budgets, limiter, meter: ordering.meter }, secrets };
 }
 
@@ -41,7 +41,7 @@ const SEAL_KEY_BYTES = 32;
 /** Client secrets of a server without keys: they carry settings, and end with the process. */
 export function passingSecrets(): ClientSecrets {
   const key = randomBytes(SEAL_KEY_BYTES);
-  return sealedSecrets(createSealer(() => [key]));
+  return sealedClientSecrets(createSealer(() => [key]));
 }
 
 /** `GET /v1/realtime` of Interface B, whose sessions share the places of its other streams. */

@@ -46,7 +46,7 @@ const MS_PER_SECOND = 1000;
 const SEAL_OWNER = "realtime client secret";
 
 /** Client secrets that every server with the same seal keys opens. */
-export function sealedSecrets(sealer: Sealer): ClientSecrets {
+export function sealedClientSecrets(sealer: Sealer): ClientSecrets {
   return new ClientSecrets({
     seal: (text) => sealer.seal(text, "", SEAL_OWNER),
     open: (text) => sealer.open(text, SEAL_OWNER),

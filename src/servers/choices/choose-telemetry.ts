@@ -14,7 +14,7 @@ import { Meters } from "../../telemetry/meters.ts";
 import { METRICS } from "../../telemetry/metric-table.ts";
 import { modelServerOf } from "../../telemetry/model-server.ts";
 import { type ModelServerObserver, measureModelServers } from "../../telemetry/model-server-metrics.ts";
-import { measureProcess } from "../../telemetry/process-metrics.ts";
+import { measureProcess } from "../../telemetry/process/process-metrics.ts";
 import { type IngestObserver, measureIngest } from "../../telemetry/queues/ingest-metrics.ts";
 import { measureWebhooks } from "../../telemetry/queues/webhook-metrics.ts";
 import { RequestFacts } from "../../telemetry/requests/request-facts.ts";

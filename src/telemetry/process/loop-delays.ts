@@ -11,8 +11,8 @@ const IDLE_PAUSE_MS = 1_000;
 const IDLE_USE = 0.02;
 
 /**
- * Measures how late the event loop runs a timer that is due. Looks less and less often while the loop has nothing to do,
- * because 50 looks a second were most of what an idle server cost.
+ * Measures how late the event loop runs a timer that is due. Looks less and less often while the loop has nothing to
+ * do, because 50 looks a second were most of what an idle server cost.
  */
 export class LoopDelays {
   readonly #delays: RecordableHistogram = createHistogram();

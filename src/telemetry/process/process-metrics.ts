@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
+import type { Meters } from "../meters.ts";
+import { METRICS } from "../metric-table.ts";
 import { LoopDelays } from "./loop-delays.ts";
-import type { Meters } from "./meters.ts";
-import { METRICS } from "./metric-table.ts";
 
 const MICROSECONDS_PER_SECOND = 1e6;
 const QUANTILES = [0.5, 0.99, 1] as const;
