@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { sse } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
@@ -109,6 +110,30 @@ describe.skipIf(process.platform !== "linux")("large replies that nobody reads",
   });
 });
 
+/** How many looks in a row a connection must be unchanged. */
+const STILL_LOOKS = 10;
+
+/** Resolves once the system takes no more bytes for this connection from the server. */
+async function untilBlocked({ localPort = 0, remotePort = 0 }: Socket): Promise<void> {
+  const ends = [remotePort, localPort].map((port) => `:${port.toString(16).toUpperCase().padStart(4, "0")}`);
+  let before = "";
+  let looks = 0;
+  await expect
+    .poll(
+      async () => {
+        const lines = (await readFile("/proc/net/tcp", "utf8")).split("\n").map((line) => line.trim().split(/\s+/));
+        const [, , , , queues = ""] =
+          lines.find(([, one, other]) => one?.endsWith(ends[0] ?? "") && other?.endsWith(ends[1] ?? "")) ?? [];
+        const isStill = queues === before && !queues.startsWith("00000000");
+        looks = isStill ? looks + 1 : 0;
+        before = queues;
+        return looks;
+      },
+      { interval: 50 },
+    )
+    .toBeGreaterThan(STILL_LOOKS);
+}
+
 /** Lets a paused socket read for a moment. */
 function readSome(socket: Socket): void {
   socket.resume();
@@ -157,6 +182,7 @@ describe("streams that nobody reads", () => {
     verifies("transport.replies.unread-budget", "transport.replies.cut-runs-go-on");
     const server = await serve({ UNREAD_BYTES_MAX: "150000" });
     const stored = await stream(server);
+    await untilBlocked(stored.socket); // So that it has been idle longest.
     await Promise.all(Array.from({ length: 5 }, () => stream(server, { store: false })));
     await expect.poll(() => openStreams(server)).toBeLessThan(4);
     stored.socket.resume();

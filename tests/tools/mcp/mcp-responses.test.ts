@@ -259,9 +259,11 @@ test("secrets are in no log, no answer and no file", async () => {
   expect(shop.mcp.heard.at(-1)).toMatchObject({ authorization: `Bearer ${SECRET}`, "x-key": `${SECRET}-2` });
   expect(text).not.toContain(SECRET);
   expect(shop.logged.join("\n")).not.toContain(SECRET);
-  for (const file of await readdir(shop.server.dataDir))
-    if (file.startsWith("antiphon.db"))
-      expect((await readFile(join(shop.server.dataDir, file))).includes(SECRET), file).toBe(false);
+  for (const entry of await readdir(shop.server.dataDir, { recursive: true, withFileTypes: true })) {
+    const file = join(entry.parentPath, entry.name);
+    if (entry.isFile() && file.includes("antiphon.db"))
+      expect((await readFile(file)).includes(SECRET), file).toBe(false);
+  }
 });
 
 test("a list that cannot be had refuses the response as the reference does", async () => {

@@ -85,6 +85,8 @@ export class CommitQueue<Job, Outcome> {
   readonly #options: CommitQueueOptions<Job, Outcome>;
   #waiting: Waiting<Job, Outcome>[] = [];
   #waitingSize = 0;
+  /** How many of the waiting jobs have a caller that waits for them. */
+  #callers = 0;
   /** How many logged jobs were added so far, and how many of them are stored: they are stored in order. */
   #loggedCount = 0;
   #storedCount = 0;
@@ -166,6 +168,7 @@ export class CommitQueue<Job, Outcome> {
   #push(waiting: Waiting<Job, Outcome>): void {
     this.#waiting.push(waiting);
     this.#waitingSize += waiting.size;
+    if (waiting.span === null) this.#callers += 1;
     this.#urgent ||= this.#waitingSize >= this.#options.commitSizeMax;
   }
 
@@ -185,7 +188,7 @@ export class CommitQueue<Job, Outcome> {
 
   /** When the next commit is due unless a job is urgent. */
   #dueAt(): number {
-    if (this.#waiting.every(({ span }) => span !== null)) return this.#loggedDueAt;
+    if (this.#callers === 0) return this.#loggedDueAt;
     return Math.min(this.#loggedDueAt, this.#lastCommitAt + this.#options.intervalMs);
   }
 
@@ -268,6 +271,7 @@ export class CommitQueue<Job, Outcome> {
       loggedJobs?.onOver();
       this.#release([...entries, ...this.#waiting]);
       this.#waiting = this.#waiting.filter(({ span }) => span === null);
+      this.#waitingSize = this.#waiting.reduce((sum, { size }) => sum + size, 0);
       return;
     }
     this.#isRepairing = true;
@@ -293,9 +297,12 @@ export class CommitQueue<Job, Outcome> {
     const end = this.#isIsolating ? 1 : this.#endOfBatch();
     const batch = this.#waiting.slice(0, end);
     this.#waiting = this.#waiting.slice(end);
-    for (const waiting of batch) this.#waitingSize -= waiting.size;
+    for (const { size, span } of batch) {
+      this.#waitingSize -= size;
+      if (span === null) this.#callers -= 1;
+    }
     // Jobs that did not fit have waited long enough.
-    this.#urgent = this.#waiting.some(({ span }) => span === null) || this.#isIsolating || this.#settlings.length > 0;
+    this.#urgent = this.#callers > 0 || this.#isIsolating || this.#settlings.length > 0;
     this.#loggedDueAt = this.#waiting.length > 0 ? performance.now() + LOGGED_PAUSE_MS : Number.POSITIVE_INFINITY;
     return batch;
   }

@@ -53,8 +53,9 @@ export class StoredEventLog implements EventLog {
     if (isSmall(inputItems)) {
       // Serialized without waiting for a turn.
       const job = openJob(run, inputItems.map(itemTextOf), events);
-      // The lock on a conversation is checked by the commit.
-      if (job.conversationId === null && this.#commits.addNow(job)) return;
+      // Only of a stream nothing else depends on the outcome: the commit checks the lock on a conversation, and the
+      // replies of others say whether they are stored.
+      if (job.streamed && job.conversationId === null && this.#commits.addNow(job)) return;
       return requireWritten(await this.#commits.add(job, "urgent"));
     }
     const { stored: storing } = await this.#prepare(run, events);
