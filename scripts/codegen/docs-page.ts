@@ -89,8 +89,8 @@ const METHODS = ["get", "put", "post", "delete", "patch", "head", "options"];
 const whole = JSON.parse(text);
 const operations = Object.values(whole.paths).flatMap((path) => METHODS.flatMap((method) => path[method] ?? []));
 const parts = operations.length > WHOLE_OPERATIONS_MAX ? whole.tags.map(({ name }) => name) : [];
-function wantedPart() {
-  const [, name] = /^#tag\\/([^/]+)/.exec(decodeURIComponent(location.hash)) ?? [];
+function partOf(hash) {
+  const [, name] = /^#tag\\/([^/]+)/.exec(decodeURIComponent(hash)) ?? [];
   return parts.includes(name) ? name : parts[0];
 }
 function documentOf(part) {
@@ -120,7 +120,7 @@ function mend(place) {
 const button = document.getElementById("scheme");
 function show(scheme) {
   document.documentElement.dataset.scheme = scheme;
-  shownPart = wantedPart();
+  shownPart = partOf(location.hash);
   for (const link of partList.children) {
     if (link.textContent === shownPart) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
@@ -132,8 +132,12 @@ function show(scheme) {
   new MutationObserver(() => mend(place)).observe(place, { childList: true, subtree: true });
   Redoc.init(documentOf(shownPart), { nativeScrollbars: true, hideDownloadButton: true, payloadSampleIdx: 3, theme: scheme === "dark" ? DARK : LIGHT }, place);
 }
-addEventListener("hashchange", () => {
-  if (wantedPart() !== shownPart) show(document.documentElement.dataset.scheme);
+// While the page scrolls, Redoc writes the place it shows into the address, perhaps over the one that was just chosen.
+addEventListener("hashchange", ({ newURL }) => {
+  const { hash } = new URL(newURL);
+  if (partOf(hash) === shownPart) return;
+  history.replaceState(null, "", hash);
+  show(document.documentElement.dataset.scheme);
 });
 button.addEventListener("click", () => {
   const scheme = document.documentElement.dataset.scheme === "dark" ? "light" : "dark";
