@@ -66,7 +66,7 @@ interface LoggedJob<Job> {
 type Waiting<Job, Outcome> = WaitingJob<Job, Outcome> | LoggedJob<Job>;
 
 /** How long logged jobs wait for others, in milliseconds. */
-export const LOGGED_PAUSE_MS = 50;
+const LOGGED_PAUSE_MS = 50;
 /** The pause before logged jobs are committed again after a failure, in milliseconds. */
 const RETRY_MS = 200;
 
@@ -157,10 +157,10 @@ export class CommitQueue<Job, Outcome> {
     this.#isClosed = true;
     this.#unschedule();
     await Promise.all(this.#underWay);
-    for (let failures = 0; this.#waiting.length > 0 && failures === 0; ) {
-      const before = this.#waiting.length;
+    // Logged jobs whose commit fails wait again.
+    for (let before = Number.POSITIVE_INFINITY; this.#waiting.length > 0 && this.#waiting.length < before; ) {
+      before = this.#waiting.length;
       await this.#commitNext();
-      if (this.#waiting.length >= before) failures += 1;
     }
     return this.#loggedCount === this.#storedCount;
   }
