@@ -1,5 +1,5 @@
 import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
 import { createBuiltInEngine } from "./engine.ts";
 import { aRequest, outline, spoken, WEATHER } from "./request.fixture.ts";
@@ -12,6 +12,20 @@ async function listen(turn: AsyncIterable<readonly ModelEvent[]>): Promise<(read
   const batches: (readonly ModelEvent[])[] = [];
   for await (const batch of turn) batches.push(batch);
   return batches;
+}
+
+/** Which of the faked timers were set. Servers of other test files may set some, too, while they end. */
+function watchTimers() {
+  const setting = vi.spyOn(globalThis, "setTimeout");
+  const stopping = vi.spyOn(globalThis, "clearTimeout");
+  onTestFinished(() => {
+    setting.mockRestore();
+    stopping.mockRestore();
+  });
+  return {
+    timersOf: (ms: number) => setting.mock.results.filter((_, call) => setting.mock.calls[call]?.[1] === ms),
+    isStopped: ({ value }: { readonly value: unknown }) => stopping.mock.calls.some(([timer]) => timer === value),
+  };
 }
 
 describe("models", () => {
@@ -79,14 +93,17 @@ describe("a turn", () => {
   });
 
   test("ends early and without an error when it is aborted", async () => {
+    const tokenDelayMs = 61_234; // No timer of another test is as long.
+    const { timersOf, isStopped } = watchTimers();
     const controller = new AbortController();
-    const turn = await createBuiltInEngine({ tokenDelayMs: 60_000 }).sample(aRequest("count to 3"), controller.signal);
+    const turn = await createBuiltInEngine({ tokenDelayMs }).sample(aRequest("count to 3"), controller.signal);
     const words = turn[Symbol.asyncIterator]();
     await words.next();
     const second = words.next();
+    await vi.waitFor(() => expect(timersOf(tokenDelayMs)).toHaveLength(1));
     controller.abort();
     expect(await second).toEqual({ done: true, value: undefined });
-    expect(vi.getTimerCount()).toBe(0);
+    expect(timersOf(tokenDelayMs).map(isStopped)).toEqual([true]);
     expect(await listen(await createBuiltInEngine().sample(aRequest("Hi"), controller.signal))).toEqual([]);
   });
 
@@ -125,7 +142,7 @@ describe("a scenario", () => {
 models: [other]
 scenarios:
   - when: { input_contains: slow }
-    events: [{ text: one }, { delay_ms: 1000 }, { text: two }, { finish: length }]
+    events: [{ text: one }, { delay_ms: 1234 }, { text: two }, { finish: length }]
   - when: { input_contains: busy }
     events: [{ refuse_turn: { status: 429, type: rate_limit_error, code: rate_limit_exceeded, message: Busy., retry_after_seconds: 7 } }]
 `,
@@ -135,11 +152,12 @@ scenarios:
   test("plays the events of its file", async () => {
     verifies("builtin-engine.scenario.plays-a-file");
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { timersOf } = watchTimers();
     const listening = listen(
       await createBuiltInEngine({ scenario }).sample(aRequest("Go SLOW", { model: "other" }), stays),
     );
-    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1));
-    await vi.advanceTimersByTimeAsync(1000);
+    await vi.waitFor(() => expect(timersOf(1234)).toHaveLength(1));
+    await vi.advanceTimersByTimeAsync(1234);
     const batches = await listening;
     vi.useRealTimers();
     expect(batches.map(outline)).toEqual(["text_delta", "text_delta usage length"]);
