@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { silentLogger } from "@antiphon/base/logger.ts";
 import { expect, onTestFinished, vi } from "vitest";
 import { LiveFeed, readEvents } from "../runs/index.ts";
@@ -34,6 +34,7 @@ async function startNode(network: MemoryNetwork, file: string, duties: Partial<B
       counts.places += 1;
       return store.places.find(ids);
     },
+    settle: () => store.places.settle(),
     readJournal: (...given) => {
       counts.journals += 1;
       return store.places.readJournal(...given);
@@ -106,7 +107,13 @@ async function follow({ bus, store }: Node, id: string, seen: number[]): Promise
     const response = await store.responses.findResponse(OURS, id);
     for await (const batch of store.events.read(id, seen.at(-1) ?? -1)) note(batch, seen);
     if (response === null || response.status === "completed") return;
-    const source = { responseId: id, log: store.events, live: bus.subscribe(id, seen.at(-1) ?? -1) };
+    const log: Pick<EventLog, "read"> = {
+      async *read(responseId, after) {
+        await bus.settle();
+        yield* store.events.read(responseId, after);
+      },
+    };
+    const source = { responseId: id, log, live: bus.subscribe(id, seen.at(-1) ?? -1) };
     for await (const batch of readEvents({ ...source, isLiveFromStart: true }, seen.at(-1) ?? -1)) note(batch, seen);
     await sleep(20);
   }
@@ -173,6 +180,27 @@ testStores("events that are too long for a message are read from the log", async
   await run.end();
   await reading;
   expect(seen).toEqual(numbersTo(run.next));
+});
+
+testStores("an event whose message is lost is found although it was shown before it was stored", async () => {
+  const { network, owner, other } = await startPair();
+  const [run, busy] = [await MadeRun.open(owner, "resp_1"), await MadeRun.open(owner, "resp_2")];
+  const seen: number[] = [];
+  const reading = [follow(other, run.id, seen), follow(other, busy.id, [])];
+  await expect.poll(() => owner.bus.load.publishedRuns).toBe(2);
+  await run.say(1);
+  await expect.poll(() => seen).toEqual([0]);
+  network.isDown = true;
+  const sent = network.sent.length;
+  await run.say(1);
+  while (network.sent.length === sent) await setImmediate();
+  network.isDown = false;
+  await busy.say(1); // The next message shows at once that one is missing.
+  await expect.poll(() => seen).toEqual([0, 1]);
+  const renewals = network.sent.slice(sent).filter(({ text }) => text.includes('"watch"'));
+  expect(renewals).toEqual([]); // A renewal, after ten seconds, would find it too.
+  await Promise.all([run.end(), busy.end()]);
+  await Promise.all(reading);
 });
 
 const FAULTS: Readonly<Record<string, Faults>> = {

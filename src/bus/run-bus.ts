@@ -112,6 +112,10 @@ export class RunBus implements Neighbours {
     return this.#distant.read(responseId, after);
   }
 
+  settle(): Promise<void> {
+    return this.#parts.places.settle();
+  }
+
   waitForEnd(responseId: string, signal: AbortSignal): Promise<void> {
     return this.#distant.waitForEnd(responseId, signal);
   }

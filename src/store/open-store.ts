@@ -248,7 +248,7 @@ export async function assembleStore(
     conversations: new StoredConversations(db, commits, quota, contextBytesMax),
     events: new StoredEventLog(db, commits, calls, patient),
     ledger: new StoredRunLedger(db, commits, calls, options.claims),
-    places: new StoredRunPlaces(db, calls),
+    places: new StoredRunPlaces(db, calls, redoLogs?.others ?? null),
     files,
     keys: new StoredKeys(db),
     usage: new StoredUsage(db),

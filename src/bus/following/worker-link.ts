@@ -168,6 +168,7 @@ export class WorkerLink {
     try {
       do {
         this.#hasMissed = false;
+        await this.#follower.places.settle(); // What was missed may be shown and not stored yet.
         await this.#readJournal();
         await this.#readPlaces();
       } while (this.#hasMissed);

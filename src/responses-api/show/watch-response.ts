@@ -129,12 +129,18 @@ async function* hearEvents(
 ): Batches {
   const own = runs.subscribe(responseId);
   const live = own ?? neighbours?.subscribe(responseId, after);
+  const settledLog: Pick<EventLog, "read"> = {
+    async *read(id, from) {
+      if (own === null) await neighbours?.settle(); // An event of which no message came may be shown and not stored.
+      yield* log.read(id, from);
+    },
+  };
   if (live === undefined) return;
   const leave = (): void => live.close();
   signal.addEventListener("abort", leave, { once: true });
   if (signal.aborted) leave();
   try {
-    yield* readEvents({ responseId, log, live, isLiveFromStart: own === null }, after);
+    yield* readEvents({ responseId, log: settledLog, live, isLiveFromStart: own === null }, after);
   } finally {
     signal.removeEventListener("abort", leave);
   }

@@ -12,6 +12,8 @@ export interface Neighbours {
    * `after`.
    */
   subscribe(responseId: string, after: number): Subscription;
+  /** Resolves once the database has what other processes have shown so far of their runs. */
+  settle(): Promise<void>;
   /** Resolves when another process's run may have ended, or when `signal` aborts. */
   waitForEnd(responseId: string, signal: AbortSignal): Promise<void>;
   /** Notifies the process that makes a run to check for a requested cancel or a delete. */
@@ -50,6 +52,8 @@ export interface RunPlaces {
   ownWorker(): Promise<number>;
   /** The places of the stored ones among these responses. */
   find(responseIds: readonly string[]): Promise<readonly RunPlace[]>;
+  /** Resolves once the database has what other workers have shown so far, or after two seconds. */
+  settle(): Promise<void>;
   /**
    * The events of these runs in a worker's journal after a position; −1 is its beginning. Older events are in chunks.
    */

@@ -71,6 +71,18 @@ test("a reader finds in the log what is missing between two batches that it take
   await store.close();
 });
 
+test("what another process has shown and not stored is not passed over, even between two batches that come at once", async () => {
+  const store = await openStore({ file: ":memory:" });
+  await store.events.open({ owner, response: aResponse({ id: "resp_1" }), inputItems: [] }, events(0, 10));
+  const feed = new LiveFeed(true);
+  const source = { responseId: "resp_1", log: store.events, live: feed.subscribe(-1), isLiveFromStart: true };
+  feed.publish(events(0, 12)); // The reader takes all these when it first looks.
+  feed.publish(events(14, 5));
+  const seen = (await Array.fromAsync(readEvents(source, -1))).flat().map(({ number }) => number);
+  expect(seen).toEqual(events(0, 12).map(({ number }) => number));
+  await store.close();
+});
+
 test("a reader that lags behind catches up from the log and misses nothing", async () => {
   const tooMany = READER_LAG_CHARACTERS_MAX / 64;
   expect(await play([10, tooMany, 50], 0, -1)).toEqual(events(0, 10 + tooMany + 50).map(({ number }) => number));

@@ -28,10 +28,11 @@ export async function* readEvents(source: EventSource, after: number): AsyncGene
   try {
     if (!source.isLiveFromStart) yield* readStored(source, lastNumber, unseen);
     for (let events = await live?.next(); events != null; events = await live?.next()) {
-      if (live?.takeLagged() === true || isGapBefore(events, lastNumber)) yield* readStored(source, lastNumber, unseen);
-      if (isGapBefore(events, lastNumber)) return;
-      events = unseen(events);
+      if (live?.takeLagged() === true || hasGap(events, lastNumber)) yield* readStored(source, lastNumber, unseen);
+      const isIncomplete = hasGap(events, lastNumber);
+      events = unseen(isIncomplete ? beforeGap(events, lastNumber) : events);
       if (events.length > 0) yield events;
+      if (isIncomplete) return;
       events = NO_EVENTS; // So that the batch can be freed while the next one is awaited.
     }
   } finally {
@@ -41,10 +42,22 @@ export async function* readEvents(source: EventSource, after: number): AsyncGene
 
 const NO_EVENTS: readonly RecordedEvent[] = [];
 
-/** Whether the reader subscribed late and missed events before these. */
-function isGapBefore(events: readonly RecordedEvent[], lastNumber: number): boolean {
-  const first = events[0];
-  return first !== undefined && first.number > lastNumber + 1;
+/** Whether the reader subscribed late and missed events before these, or has missed some between them. */
+function hasGap(events: readonly RecordedEvent[], lastNumber: number): boolean {
+  const first = events[0]?.number ?? 0;
+  const last = events.at(-1)?.number ?? -1;
+  return last > lastNumber && (first > lastNumber + 1 || last - first !== events.length - 1);
+}
+
+/** The events that have been seen or follow them without a gap. */
+function beforeGap(events: readonly RecordedEvent[], lastNumber: number): readonly RecordedEvent[] {
+  let next = lastNumber + 1;
+  const end = events.findIndex(({ number }) => {
+    if (number > next) return true;
+    next = Math.max(next, number + 1);
+    return false;
+  });
+  return end === -1 ? events : events.slice(0, end);
 }
 
 async function* readStored(

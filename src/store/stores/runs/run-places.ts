@@ -6,6 +6,7 @@ import type { DatabaseCalls } from "../../owner/database-calls.ts";
 import { readEventLines } from "../../rows/events/event-block.ts";
 import { readJournal } from "../../rows/events/journal.ts";
 import { LIVE_STATUSES } from "../../rows/runs/run-rows.ts";
+import type { OtherRedoLogs } from "./other-redo-logs.ts";
 
 /** The maximum journal rows per query. Each is one commit. */
 const PAGE_ROWS = 64;
@@ -14,14 +15,21 @@ const PAGE_ROWS = 64;
 export class StoredRunPlaces implements RunPlaces {
   readonly #db: Kysely<Database>;
   readonly #calls: Pick<DatabaseCalls, "workerNumber">;
+  readonly #others: OtherRedoLogs | null;
 
-  constructor(db: Kysely<Database>, calls: Pick<DatabaseCalls, "workerNumber">) {
+  /** `others`: the redo logs of the other processes; null if there are none. */
+  constructor(db: Kysely<Database>, calls: Pick<DatabaseCalls, "workerNumber">, others: OtherRedoLogs | null) {
     this.#db = db;
     this.#calls = calls;
+    this.#others = others;
   }
 
   ownWorker(): Promise<number> {
     return this.#calls.workerNumber();
+  }
+
+  async settle(): Promise<void> {
+    await this.#others?.settle();
   }
 
   async find(responseIds: readonly string[]): Promise<readonly RunPlace[]> {
