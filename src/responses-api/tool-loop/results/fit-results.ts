@@ -17,6 +17,8 @@ const RESULT_TOKENS_MIN = 100;
 /** The approximate size of the notice that replaces a result. Shorter results are not left out. */
 const LEFT_OUT_TOKENS = 50;
 const LEFT_OUT_CHARACTERS_MIN = 200;
+/** The share of the room that stays free beside older results, whose sizes are estimates. */
+const OLDER_MARGIN = 0.005;
 /** How often a cut is corrected, because tokens are not spread evenly over a text. */
 const CUTS_MAX = 4;
 /** A cut text is measured again, so it aims a little below its budget. */
@@ -63,7 +65,7 @@ export async function fitResults(
     emptyOutput,
   );
   const tokens = Math.max((await engine.countTokens(visibleRequest, signal)).tokens - base, 0);
-  const free = roomLeft - newest.reduce((sum, result) => sum + result.tokens, 0);
+  const free = roomLeft - newest.reduce((sum, result) => sum + result.tokens, room * OLDER_MARGIN);
   const olderResults = await cutter.cutOlder(older, { tokens, free, each: TURN_SHARE * room });
   return withResults(request, [...newest, ...olderResults]);
 }
