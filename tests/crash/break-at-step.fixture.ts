@@ -1,8 +1,10 @@
 /**
- * Loaded into a server before its own modules. After SIGUSR2 it kills the process in place of sending the store a
- * message that holds the text in `KILL_AT`, if it is set: a message to the thread of SQLite, or a statement to
- * PostgreSQL. Clients still get what was shown before that message.
+ * Loaded into a server before its own modules. After SIGUSR2 it kills the process in place of storing a text, the one
+ * in `KILL_AT`, if it is set: by a write to the redo log, a message to the thread of SQLite, or a statement to
+ * PostgreSQL. Clients still get what was shown before.
  */
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { inspect } from "node:util";
 import { Worker } from "node:worker_threads";
 import { Client } from "pg";
@@ -29,6 +31,15 @@ const { postMessage } = Worker.prototype;
 Worker.prototype.postMessage = function (this: Worker, message: unknown, transfer?: never): void {
   if (mayLeave(() => (Array.isArray(message) ? shown(message) : ""))) postMessage.call(this, message, transfer);
 };
+
+/** The redo log is the only file that is written so; a write that fails is not shown. */
+const { writeSync } = fs;
+fs.writeSync = (descriptor: number, bytes: unknown, ...rest: unknown[]): number => {
+  const isLog = descriptor > 2 && bytes instanceof Uint8Array;
+  if (isLog && !mayLeave(() => Buffer.from(bytes).toString("latin1"))) throw new Error("the process is about to die");
+  return Number(Reflect.apply(writeSync, fs, [descriptor, bytes, ...rest]));
+};
+syncBuiltinESMExports();
 
 // oxlint-disable-next-line typescript/unbound-method -- it is called with its own client below
 const { query } = Client.prototype;
