@@ -11,6 +11,10 @@ import type {
   Response,
   ResponseCancelFrame,
   ResponseCreateFrame,
+  ResponseSteerAcceptedEvent,
+  ResponseSteerFailedEvent,
+  ResponseSteerFrame,
+  ResponseSteerPendingEvent,
   ResponseStreamEvent,
   WebSocketErrorFrame,
 } from "@antiphon/contracts/responses-api/types.ts";
@@ -66,9 +70,15 @@ type MissingIn<Theirs, Ours, Path extends string, Depth extends 0[]> = [Ours] ex
 type Requests<Create, Frame extends { readonly type: string }, Count, Compact> =
   | Missing<Create, CreateResponseRequest, "request">
   | Missing<Extract<Frame, { type: "response.create" }>, ResponseCreateFrame, "request">
-  | Missing<Exclude<Frame, { type: "response.create" }>, ResponseCreateFrame | ResponseCancelFrame, "frame">
+  | Missing<
+      Exclude<Frame, { type: "response.create" }>,
+      ResponseCreateFrame | ResponseCancelFrame | ResponseSteerFrame,
+      "frame"
+    >
   | Missing<Count, InputTokensRequest, "request">
   | Missing<Compact, CompactRequest, "request">;
+
+type SteeringEvent = ResponseSteerAcceptedEvent | ResponseSteerFailedEvent | ResponseSteerPendingEvent;
 
 /** What the SDK adds to a response itself, and what it reads in a prompt template, which is not supported. */
 type OfTheSdk = "output_text" | "instructions";
@@ -77,7 +87,7 @@ type Replies<Sent, Event> =
   | Missing<Omit<Sent, OfTheSdk>, Response, "response">
   | Missing<
       Exclude<Event, { response: unknown } | { item: unknown }>,
-      ResponseStreamEvent | WebSocketErrorFrame,
+      ResponseStreamEvent | WebSocketErrorFrame | SteeringEvent,
       "event"
     >;
 

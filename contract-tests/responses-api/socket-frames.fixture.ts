@@ -155,7 +155,7 @@ export const STAGED_FRAMES: Readonly<Record<string, readonly FrameExample[]>> = 
       reply: refusal(
         "invalid_value",
         "type",
-        "Invalid value: 'response.inject'. Supported values are: 'response.create' and 'response.cancel'.",
+        "Invalid value: 'response.inject'. Supported values are: 'response.create', 'response.cancel', and 'response.steer'.",
       ),
     },
     {

@@ -62,6 +62,10 @@ import type {
   ResponseShellCallCommandDoneEvent,
   ResponseShellCallOutputContentDeltaEvent,
   ResponseShellCallOutputContentDoneEvent,
+  ResponseSteerAcceptedEvent,
+  ResponseSteerFailedEvent,
+  ResponseSteerFrame,
+  ResponseSteerPendingEvent,
   ResponseTextDeltaEvent,
   ResponseTextDoneEvent,
   ResponseToolCallDeltaEvent,
@@ -395,6 +399,9 @@ export type SendWebSocketFrames =
   | ResponseOutputAudioDeltaEvent
   | ResponseOutputAudioDoneEvent
   | ResponseDialectErrorEvent
+  | ResponseSteerAcceptedEvent
+  | ResponseSteerPendingEvent
+  | ResponseSteerFailedEvent
   | WebSocketErrorFrame;
 
 /** The tag of each member of SendWebSocketFrames. */
@@ -466,17 +473,22 @@ export const sendWebSocketFramesTypes = [
   "response.output_audio.delta",
   "response.output_audio.done",
   "response.error",
+  "response.steer.accepted",
+  "response.steer.pending",
+  "response.steer.failed",
 ] as const;
 
 /** The frames of a client. */
 export type ReceiveWebSocketFrames =
   | ResponseCreateFrame
-  | ResponseCancelFrame;
+  | ResponseCancelFrame
+  | ResponseSteerFrame;
 
 /** The tag of each member of ReceiveWebSocketFrames. */
 export const receiveWebSocketFramesTypes = [
   "response.create",
   "response.cancel",
+  "response.steer",
 ] as const;
 
 /** The events that may carry `obfuscation`. */

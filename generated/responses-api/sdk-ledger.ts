@@ -22,10 +22,25 @@ export const sdkLedger = {
     "settled": "ignored",
     "note": "sent as the header OpenAI-Beta"
   },
-  "frame response.steer": {
+  "frame.input[] function_call_output": {
     "source": "responses",
     "settled": "refused",
-    "note": "steering_not_supported, one of the reference's codes; the response goes on"
+    "note": "the SDK's own docs say that steering takes messages of users only; it comes back as invalid_input"
+  },
+  "frame.input[].id": {
+    "source": "responses",
+    "settled": "refused",
+    "note": "the SDK's own docs say that a message of steering has type, role and content only"
+  },
+  "frame.input[].status": {
+    "source": "responses",
+    "settled": "refused",
+    "note": "as frame.input[].id"
+  },
+  "frame.input[].agent": {
+    "source": "beta.responses",
+    "settled": "refused",
+    "note": "belongs to multi_agent"
   },
   "frame response.inject": {
     "source": "beta.responses",
@@ -166,21 +181,6 @@ export const sdkLedger = {
     "source": "responses",
     "settled": "absent",
     "note": "as in response.error"
-  },
-  "event response.steer.accepted": {
-    "source": "responses",
-    "settled": "absent",
-    "note": "response.steer is refused"
-  },
-  "event response.steer.pending": {
-    "source": "responses",
-    "settled": "absent",
-    "note": "response.steer is refused"
-  },
-  "event response.steer.failed": {
-    "source": "responses",
-    "settled": "absent",
-    "note": "response.steer is refused by an error frame"
   },
   "event response.inject.created": {
     "source": "beta.responses",

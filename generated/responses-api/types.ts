@@ -4946,6 +4946,25 @@ export interface components {
             /** @description The lane of the response. An error that answers the frame names it too. */
             stream_id?: string | null;
         };
+        /** @description A WebSocket frame of a client that adds input to a response of the same connection. A response that follows it takes the input. */
+        ResponseSteerFrame: {
+            /** @constant */
+            type: "response.steer";
+            /** @description The response, which is in progress on this connection. */
+            previous_response_id: string;
+            input: components["schemas"]["SteerInput"];
+        };
+        /** @description Messages of the user. */
+        SteerInput: string | components["schemas"]["SteerMessage"][];
+        SteerMessage: {
+            /** @constant */
+            type?: "message";
+            /** @constant */
+            role: "user";
+            content: string | components["schemas"]["SteerContentPart"][];
+        };
+        /** @description Text, an image or a file. */
+        SteerContentPart: components["schemas"]["InputText"] | components["schemas"]["InputImage"] | components["schemas"]["InputFile"];
         /**
          * @description The state of a response. All but queued and in_progress are final.
          * @enum {string}
@@ -6047,6 +6066,83 @@ export interface components {
             /** @description The number of the event in its stream. */
             sequence_number: number;
             /** @description The lane, over WebSocket and only if the request named one. */
+            stream_id?: string;
+        };
+        /** @description Input that a response.steer frame has added. */
+        Steer: {
+            /** @description Begins with steer_. */
+            id: string;
+            /** @description The response that the frame named. */
+            previous_response_id: string;
+        };
+        /** @description The input waits for the response that follows, whose response.created event says that it was taken. */
+        ResponseSteerAcceptedEvent: {
+            /** @constant */
+            type: "response.steer.accepted";
+            /** @description The number of the latest event of the response; events of steering take none of their own. */
+            sequence_number: number;
+            steer: components["schemas"]["Steer"];
+            /** @description The lane, if the request of the response named one. */
+            stream_id?: string;
+        };
+        /** @description The response has ended and waits for its client. The input goes before that of the response.create frame that continues it. */
+        ResponseSteerPendingEvent: {
+            /** @constant */
+            type: "response.steer.pending";
+            /** @description The number of the last event of the response. */
+            sequence_number: number;
+            steer: components["schemas"]["Steer"];
+            /** @enum {string} */
+            reason: "waiting_for_required_input";
+            /** @description The results and decisions that the client owes, without what it decides. */
+            required_input: components["schemas"]["SteerRequiredInput"][];
+            /** @description The lane, if the request of the response named one. */
+            stream_id?: string;
+        };
+        SteerRequiredInput: {
+            /** @constant */
+            type: "function_call_output";
+            call_id: string;
+            name: string;
+        } | {
+            /** @enum {string} */
+            type: "custom_tool_call_output" | "computer_call_output" | "shell_call_output" | "local_shell_call_output" | "apply_patch_call_output";
+            call_id: string;
+        } | {
+            /** @constant */
+            type: "tool_search_output";
+            call_id: string;
+            /** @constant */
+            execution: "client";
+        } | {
+            /** @constant */
+            type: "mcp_approval_response";
+            approval_request_id: string;
+        };
+        /** @description The input was not taken, and is returned. */
+        ResponseSteerFailedEvent: {
+            /** @constant */
+            type: "response.steer.failed";
+            /** @description The number of the latest event of the response; 0 without a response. */
+            sequence_number: number;
+            /** SteerError */
+            error: {
+                /** @constant */
+                type: "invalid_request_error";
+                /** @enum {string} */
+                code: "response_not_found" | "invalid_input" | "steering_not_supported" | "too_many_pending_steers" | "response_already_completed" | "response_not_active" | "successor_creation_failed";
+                message: string;
+            };
+            /** FailedSteer */
+            steer: {
+                /** @description Begins with steer_. Absent if the input was never accepted. */
+                id?: string;
+                /** @description The response that the frame named. */
+                previous_response_id: string;
+                /** @description As it was sent. */
+                input: unknown;
+            };
+            /** @description The lane, if the request of the response named one. */
             stream_id?: string;
         };
         /** @description Every event that a stream of the reference may carry. */
@@ -8520,6 +8616,10 @@ export type OutputAudio = components['schemas']['OutputAudio'];
 export type CreateResponseRequest = components['schemas']['CreateResponseRequest'];
 export type ResponseCreateFrame = components['schemas']['ResponseCreateFrame'];
 export type ResponseCancelFrame = components['schemas']['ResponseCancelFrame'];
+export type ResponseSteerFrame = components['schemas']['ResponseSteerFrame'];
+export type SteerInput = components['schemas']['SteerInput'];
+export type SteerMessage = components['schemas']['SteerMessage'];
+export type SteerContentPart = components['schemas']['SteerContentPart'];
 export type ResponseStatus = components['schemas']['ResponseStatus'];
 export type ResponseErrorCode = components['schemas']['ResponseErrorCode'];
 export type ResponseErrorInfo = components['schemas']['ResponseErrorInfo'];
@@ -8607,6 +8707,11 @@ export type ResponseAudioTranscriptDoneEvent = components['schemas']['ResponseAu
 export type StreamError = components['schemas']['StreamError'];
 export type ResponseErrorEvent = components['schemas']['ResponseErrorEvent'];
 export type KeepaliveEvent = components['schemas']['KeepaliveEvent'];
+export type Steer = components['schemas']['Steer'];
+export type ResponseSteerAcceptedEvent = components['schemas']['ResponseSteerAcceptedEvent'];
+export type ResponseSteerPendingEvent = components['schemas']['ResponseSteerPendingEvent'];
+export type SteerRequiredInput = components['schemas']['SteerRequiredInput'];
+export type ResponseSteerFailedEvent = components['schemas']['ResponseSteerFailedEvent'];
 export type ResponseStreamEvent = components['schemas']['ResponseStreamEvent'];
 export type ResponseToolCallDeltaEvent = components['schemas']['ResponseToolCallDeltaEvent'];
 export type ResponseToolCallDoneEvent = components['schemas']['ResponseToolCallDoneEvent'];

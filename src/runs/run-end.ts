@@ -62,8 +62,8 @@ function tierOf({ service_tier: tier }: Response): Response["service_tier"] {
   return tier === "auto" ? "default" : tier;
 }
 
-function cutReason(finish: FinishReason | null): "max_output_tokens" | "content_filter" {
-  return finish === "content_filter" ? "content_filter" : "max_output_tokens";
+function cutReason(finish: FinishReason | null): "max_output_tokens" | "content_filter" | "steered" {
+  return finish === "content_filter" || finish === "steered" ? finish : "max_output_tokens";
 }
 
 /** Replaces usage that the model server does not report. */

@@ -57,7 +57,10 @@ export function anySignal(): fc.Arbitrary<RunSignal> {
       type: "usage",
       usage: { inputTokens: 5, cachedTokens: 1, cacheWriteTokens: 0, outputTokens: 7, reasoningTokens: 2 },
     }),
-    fc.record({ type: only("finished"), reason: fc.constantFrom<FinishReason[]>("stop", "length", "content_filter") }),
+    fc.record({
+      type: only("finished"),
+      reason: fc.constantFrom<FinishReason[]>("stop", "length", "content_filter", "steered"),
+    }),
   ];
   const failure = {
     type: "server_error",

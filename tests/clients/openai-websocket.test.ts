@@ -9,6 +9,8 @@ const SCENARIO = `
 scenarios:
   - when: { input_contains: slowly }
     events: [{ text: Slow }, { delay_ms: 300 }, { text: " and late." }]
+  - when: { input_contains: steer me }
+    events: [{ text: Slow }, { delay_ms: 3000 }, { text: " and late." }]
   - when: { input_contains: call it, has_tool_output: false }
     events:
       - reasoning_summary: ["**Calling**"]
@@ -88,6 +90,27 @@ describe(`openai ${installedVersion("openai")}`, () => {
   test("a turn sent while another runs waits for it", async () => {
     const both = await Promise.all([connection.create({ input: "slowly" }), connection.create({ input: "Say hello" })]);
     expect(both.map(textOf)).toEqual(["Slow and late.", expect.stringMatching(/hello/i)]);
+  });
+
+  test("a response is steered, and the one that follows takes the input", async () => {
+    verifies("websocket.responses.steering");
+    const socket = new ResponsesWS(client);
+    const events: ResponsesServerEvent[] = [];
+    const isOver = Promise.withResolvers<void>();
+    socket.on("event", (event) => {
+      events.push(event);
+      if (event.type === "response.output_text.delta" && event.delta === "Slow")
+        socket.send({ type: "response.steer", previous_response_id: idOf(events), input: "Say hello" });
+      if (events.filter(({ type }) => type === "response.completed").length === 2) isOver.resolve();
+    });
+    socket.send({ type: "response.create", model: MODEL, input: "steer me", store: false });
+    await isOver.promise;
+    socket.close();
+    const types = events.map(({ type }) => type);
+    expect(types.filter((type) => type.startsWith("response.steer"))).toEqual(["response.steer.accepted"]);
+    const second = events.slice(types.lastIndexOf("response.created"));
+    expect(second[0]).toMatchObject({ response: { previous_response_id: idOf(events) } });
+    expect(textOf(second)).toMatch(/hello/i);
   });
 
   test("lanes run at the same time", async () => {

@@ -50,16 +50,16 @@ const FRAMES: Readonly<
     {
       code: "invalid_value",
       param: "type",
-      message: "Invalid value: 'response.inject'. Supported values are: 'response.create' and 'response.cancel'.",
+      message:
+        "Invalid value: 'response.inject'. Supported values are: 'response.create', 'response.cancel', and 'response.steer'.",
     },
   ],
-  "that steers a response": [
-    { type: "response.steer", previous_response_id: "resp_1", input: "Rather in French." },
+  "that steers no response": [
+    { type: "response.steer", input: "Rather in French." },
     {
-      code: "steering_not_supported",
-      param: "type",
-      message:
-        "This server does not support 'response.steer'. Send the input with 'response.create' once the response has ended, or end it with 'response.cancel' first.",
+      code: "missing_required_parameter",
+      param: "previous_response_id",
+      message: "Missing required parameter: 'previous_response_id'.",
     },
   ],
   "of a type that is no string": [
@@ -155,14 +155,6 @@ describe("a frame", () => {
       expect((await socket.create()).response.status).toBe("completed");
     },
   );
-
-  test("that steers a response leaves it as it is", async () => {
-    verifies("websocket.responses.steering-refused");
-    socket.ask({ input: "slowly", stream_id: "a" });
-    socket.send({ type: "response.steer", previous_response_id: "resp_1", input: "Faster!" });
-    expect((await socket.turn()).refusal.error.code).toBe("steering_not_supported");
-    expect((await socket.turn("a")).text).toBe("Slow and late.");
-  });
 
   test("gets the same error as over HTTP", async () => {
     for (const members of [{ colour: 1 }, { tools: [{ type: "nothing" }] }, { previous_response_id: "resp_x" }]) {

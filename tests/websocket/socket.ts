@@ -1,7 +1,20 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AnyStreamEvent, Response, WebSocketErrorFrame } from "@antiphon/contracts/responses-api/types.ts";
-import { validateAnyStreamEvent, validateWebSocketErrorFrame } from "@antiphon/contracts/responses-api/validators.js";
+import type {
+  AnyStreamEvent,
+  Response,
+  ResponseSteerAcceptedEvent,
+  ResponseSteerFailedEvent,
+  ResponseSteerPendingEvent,
+  WebSocketErrorFrame,
+} from "@antiphon/contracts/responses-api/types.ts";
+import {
+  validateAnyStreamEvent,
+  validateResponseSteerAcceptedEvent,
+  validateResponseSteerFailedEvent,
+  validateResponseSteerPendingEvent,
+  validateWebSocketErrorFrame,
+} from "@antiphon/contracts/responses-api/validators.js";
 import { lintEvents } from "@antiphon/stream-grammar/stream-linter.ts";
 import { expect, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
@@ -10,6 +23,8 @@ export const MODEL = "antiphon-built-in";
 
 /** Members that change a valid frame. */
 export type Members = Readonly<Record<string, unknown>>;
+
+export type SteeringEvent = ResponseSteerAcceptedEvent | ResponseSteerFailedEvent | ResponseSteerPendingEvent;
 
 export type ServerFrame = AnyStreamEvent | WebSocketErrorFrame;
 
@@ -36,6 +51,10 @@ export interface SocketOptions {
 export class TestSocket {
   readonly socket: WebSocket;
   readonly frames: ServerFrame[] = [];
+  /** The events of steering so far, which belong to no turn. */
+  readonly steeringEvents: SteeringEvent[] = [];
+  /** The types of all frames so far. */
+  readonly allTypes: string[] = [];
   readonly closed: Promise<number>;
   #read = 0;
 
@@ -43,7 +62,14 @@ export class TestSocket {
     this.socket = socket;
     this.closed = once(socket, "close").then(([code]: unknown[]) => Number(code));
     socket.on("error", () => {});
-    socket.on("message", (bytes: Buffer) => this.frames.push(frameOf(JSON.parse(bytes.toString()))));
+    socket.on("message", (bytes: Buffer) => this.#take(JSON.parse(bytes.toString())));
+  }
+
+  #take(message: unknown): void {
+    const frame = frameOf(message);
+    this.allTypes.push(frame.type);
+    if (isSteering(frame)) this.steeringEvents.push(frame);
+    else this.frames.push(frame);
   }
 
   send(frame: unknown): void {
@@ -60,6 +86,23 @@ export class TestSocket {
     this.ask(members);
     const { stream_id: lane } = members;
     return this.turn(typeof lane === "string" ? lane : undefined);
+  }
+
+  /** Adds input to a response, and waits for the reply. */
+  async steer(responseId: string, input: unknown): Promise<SteeringEvent> {
+    const { length } = this.steeringEvents;
+    this.send({ type: "response.steer", previous_response_id: responseId, input });
+    return await this.steering(length);
+  }
+
+  /** The event of steering with this number, once it has arrived. */
+  async steering(number: number): Promise<SteeringEvent> {
+    for (;;) {
+      const event = this.steeringEvents[number];
+      if (event !== undefined) return event;
+      if (this.socket.readyState === WebSocket.CLOSED) throw new Error(`the socket closed before event ${number}`);
+      await Promise.race([once(this.socket, "message"), this.closed]);
+    }
   }
 
   /** The next unread turn of a lane, once it has ended. */
@@ -140,9 +183,15 @@ function socketUrl({ url }: { readonly url: string }): string {
   return `${url.replace("http", "ws")}/v1/responses`;
 }
 
-function frameOf(value: unknown): ServerFrame {
+function frameOf(value: unknown): ServerFrame | SteeringEvent {
   if (validateWebSocketErrorFrame(value) || validateAnyStreamEvent(value)) return value;
+  if (validateResponseSteerAcceptedEvent(value) || validateResponseSteerPendingEvent(value)) return value;
+  if (validateResponseSteerFailedEvent(value)) return value;
   throw new Error(`not a frame of the contract: ${JSON.stringify(value)}`);
+}
+
+function isSteering(frame: ServerFrame | SteeringEvent): frame is SteeringEvent {
+  return frame.type.startsWith("response.steer.");
 }
 
 function laneOf(frame: ServerFrame): string | undefined {

@@ -11,7 +11,7 @@ export interface HeardAnswer {
   readonly textArrivals: number;
   readonly hasUsage: boolean;
   readonly hasLogprobs: boolean;
-  readonly end: "stop" | "length" | "content_filter" | null;
+  readonly end: Extract<ModelEvent, { type: "finished" }>["reason"] | null;
 }
 
 /** Reads a turn to its end. */

@@ -26,6 +26,8 @@ export interface Caller {
   readonly face?: FaceOrigin | null;
   /** What a repeated request finds the response by. None if absent. */
   readonly runHold?: RunHold;
+  /** Whether the client has added input that waits for the response to end. Never if absent. */
+  readonly isSteered?: () => boolean;
   /** Earlier turns that only the caller's connection remembers. None if absent. */
   readonly earlierTurns?: RememberedTurns;
 }

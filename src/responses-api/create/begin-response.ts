@@ -246,7 +246,7 @@ async function startRun(watching: WatchContext, order: RunOrder, watch: Watched)
 }
 
 /** The known parts of a run's caller. For a recovered run, only the log. */
-type RunCaller = Pick<Caller, "log"> & Partial<Pick<Caller, "requestId" | "trace" | "runHold">>;
+type RunCaller = Pick<Caller, "log"> & Partial<Pick<Caller, "requestId" | "trace" | "runHold" | "isSteered">>;
 
 /** A caller, or a run that was suspended. */
 type OrderingCaller = RunCaller & { readonly attempts?: TurnAttempts | null };
@@ -291,6 +291,7 @@ export function orderOf(
           onExchange: (exchange) => (isStored ? undefined : void exchanges.push(exchange)),
           onIncident: (incident) => reportIncident(context, order, { incident, storeNow }),
           onAnsweredBy: (server) => void (order.answering.by ??= server),
+          isSteered: caller.isSteered ?? (() => false),
         },
       });
   const user = { owner: openedRun.owner, keyId: request.payer ?? null, model: openedRun.response.model };

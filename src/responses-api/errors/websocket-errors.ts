@@ -51,16 +51,6 @@ export function backgroundOverWebSocket(): ApiError {
   return unsupportedParameter("background", "Background responses are created over HTTP: send POST /v1/responses.");
 }
 
-/** One of the reference's codes for such a frame. */
-export function steeringNotSupported(): ApiError {
-  return invalidRequest(
-    400,
-    "steering_not_supported",
-    "type",
-    "This server does not support 'response.steer'. Send the input with 'response.create' once the response has ended, or end it with 'response.cancel' first.",
-  );
-}
-
 export function tooManyWebSockets(max: number): ApiError {
   return serverOverloaded(
     `There are ${max} WebSocket connections already. Please retry in a moment, or send POST /v1/responses.`,

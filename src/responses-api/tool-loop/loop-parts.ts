@@ -59,7 +59,7 @@ export interface RunPast {
   readonly attempts: TurnAttempts | null;
 }
 
-/** Is told of what happens beside the answer. */
+/** Is told of what happens beside the answer, and knows of input that came since. */
 export interface RunListener {
   /** Called with faults that do not stop the answer. */
   readonly onFault: (fault: unknown) => void;
@@ -69,6 +69,8 @@ export interface RunListener {
   readonly onIncident: (incident: RunIncident) => void;
   /** Called with the model server of each turn, if there are several. */
   readonly onAnsweredBy: (server: AnsweringServer) => void;
+  /** Asked before another turn: whether input of the client waits for the response to end. */
+  readonly isSteered: () => boolean;
 }
 
 /** The task of a run that has tools of this server. */

@@ -308,7 +308,8 @@ export class ToolLoop {
     const { isTurn: isProgram, isOpen: hasOpenProgram } = this.#programs;
     this.#programs.endTurn();
     const asksClient = state.asksClient || isAsking;
-    return this.#tally.goesOnAfter({ isProgram, hasOpenProgram, asksClient, calls: state.calls }) ? "again" : "stop";
+    if (!this.#tally.goesOnAfter({ isProgram, hasOpenProgram, asksClient, calls: state.calls })) return "stop";
+    return !hasOpenProgram && this.#parts.run.listener.isSteered() ? "steered" : "again";
   }
 
   /** Runs the approved calls before the model is called. They replace their approvals. Returns whether one asks. */

@@ -5,12 +5,14 @@ import type { CreateResponseRequest } from "@antiphon/contracts/responses-api/ty
 import {
   responseCreateFrameFields,
   validateResponseCancelFrame,
+  validateResponseSteerFrame,
 } from "@antiphon/contracts/responses-api/validators.js";
 import { checkMembersOf } from "../checks/check-body.ts";
 import { invalidType, invalidValue, missingParameter } from "../errors/parameter-errors.ts";
 import { bodyNotAnObject } from "../errors/request-errors.ts";
 import { typeWords, validationError } from "../errors/validation/validation-error.ts";
-import { backgroundOverWebSocket, invalidStreamId, steeringNotSupported } from "../errors/websocket-errors.ts";
+import { backgroundOverWebSocket, invalidStreamId } from "../errors/websocket-errors.ts";
+import type { SteerRequest } from "./steering.ts";
 
 /** A client's frame, with the parts needed before it is served. */
 export interface Frame {
@@ -24,6 +26,7 @@ export interface Frame {
     | { readonly type: "create"; readonly createFrame: CreateFrame }
     /** `responseId` is null if the frame names no response. */
     | { readonly type: "cancel"; readonly responseId: string | null }
+    | { readonly type: "steer"; readonly steerRequest: SteerRequest }
     /** `message`: null if it is unreadable, absent if it cancels a response and so requests none. */
     | { readonly type: "fault"; readonly fault: ApiError; readonly message?: unknown };
 }
@@ -51,12 +54,30 @@ export function readFrame(message: unknown): Frame {
   }
 }
 
-function readContent(type: unknown, message: unknown): Frame["content"] {
+function readContent(type: unknown, message: Readonly<Record<string, unknown>>): Frame["content"] {
   if (type === CREATE) return { type: "create", createFrame: readCreateFrame(message) };
-  if (type === STEER) throw steeringNotSupported();
+  if (type === STEER) return { type: "steer", steerRequest: readSteerFrame(message) };
   if (type !== CANCEL) throw unknownType(type);
   if (!validateResponseCancelFrame(message)) throw validationError(validateResponseCancelFrame.errors ?? [], "");
   return { type: "cancel", responseId: message.response_id ?? null };
+}
+
+/** Throws only if the frame names no response: otherwise its input is returned with the fault. */
+function readSteerFrame(message: Readonly<Record<string, unknown>>): SteerRequest {
+  const bytes = messageSize(message);
+  if (validateResponseSteerFrame(message))
+    return { responseId: message.previous_response_id, input: message.input, bytes, fault: null };
+  const { previous_response_id: responseId, input = null } = message;
+  const fault = otherItemIn(input) ?? validationError(validateResponseSteerFrame.errors ?? [], "");
+  if (typeof responseId !== "string") throw fault;
+  return { responseId, input, bytes, fault };
+}
+
+/** The fault of the first item that is no message; null if there is none. */
+function otherItemIn(input: unknown): ApiError | null {
+  const types = Array.isArray(input) ? input.map((item) => (isRecord(item) ? item["type"] : undefined)) : [];
+  const place = types.findIndex((type) => typeof type === "string" && type !== "message");
+  return place < 0 ? null : invalidValue(`input[${place}].type`, String(types[place]), ["message"]);
 }
 
 /** `message`: null if it cannot be read. */
@@ -77,7 +98,7 @@ function isLaneName(value: unknown): value is string {
 function unknownType(type: unknown): ApiError {
   if (type === undefined) return missingParameter("type");
   return typeof type === "string"
-    ? invalidValue("type", type, [CREATE, CANCEL])
+    ? invalidValue("type", type, [CREATE, CANCEL, STEER])
     : invalidType("type", "a string", typeWords(type));
 }
 

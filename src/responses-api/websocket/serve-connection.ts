@@ -25,6 +25,7 @@ import {
   serveFrame,
   type WebSocketConnection,
 } from "./serve-frame.ts";
+import { Steering, type SteerRequest } from "./steering.ts";
 
 /** The limits of time and memory of connections. */
 export interface ConnectionLimits {
@@ -99,6 +100,7 @@ class ConnectionServer {
       running: new Map(),
       serving: new Map(),
       queue: this.#queue,
+      steering: new Steering(this.#queue, limits.incoming.open()),
     };
   }
 
@@ -124,6 +126,7 @@ class ConnectionServer {
       signal.removeEventListener("abort", leave);
       draining.removeEventListener("abort", drain);
       this.#connection.memory.close();
+      this.#connection.steering.close();
     }
   }
 
@@ -161,7 +164,11 @@ class ConnectionServer {
 
   async #readFrames(): Promise<void> {
     for (let frame = await this.#nextFrame(); frame !== null; frame = await this.#nextFrame()) {
-      const outcome = this.#accept(frame);
+      if (frame.content.type === "steer") {
+        await this.#steer(frame.content.steerRequest);
+        continue;
+      }
+      const outcome = this.#accept(frame, frame.content);
       if (outcome === null) continue;
       if (outcome instanceof ApiError || !this.#lanes.add(outcome)) {
         await this.#refuse(frame, outcome instanceof ApiError ? outcome : noRoomForBody());
@@ -189,8 +196,10 @@ class ConnectionServer {
   }
 
   /** Returns a frame that must wait to be served, an error to reply with at once, or null if the frame is done. */
-  #accept(frame: Frame): WaitingFrame | ApiError | null {
-    const { lane, content, bytes, previousId } = frame;
+  #accept(
+    { lane, bytes, previousId }: Frame,
+    content: Exclude<Frame["content"], { type: "steer" }>,
+  ): WaitingFrame | ApiError | null {
     switch (content.type) {
       case "fault":
         return content.fault;
@@ -202,6 +211,11 @@ class ConnectionServer {
       default:
         return assertNever(content);
     }
+  }
+
+  #steer(request: SteerRequest): Promise<void> {
+    const { serving, steering } = this.#connection;
+    return steering.hear(request, servedAs(serving, request.responseId)?.made ?? null);
   }
 
   async #refuse(frame: Frame, fault: ApiError): Promise<void> {
@@ -216,7 +230,7 @@ class ConnectionServer {
 
   #serveReady(): void {
     for (const frame of this.#lanes.takeReady()) {
-      const serving = this.#serve(frame).finally(() => {
+      const serving = this.#serveAll(frame).finally(() => {
         this.#serving.delete(serving);
         this.#lanes.release(frame.lane);
         this.#serveReady();
@@ -226,31 +240,46 @@ class ConnectionServer {
     if (!this.#lanes.isFull) this.#wakeReading();
   }
 
-  /** Never rejects. */
-  async #serve(frame: WaitingFrame): Promise<void> {
+  /** Serves a frame, then those that steering makes of it. Never rejects. */
+  async #serveAll(frame: CreateRequestFrame): Promise<void> {
+    for (let next: CreateRequestFrame | null = frame; next !== null; ) next = await this.#serve(next);
+  }
+
+  /** Never rejects. Returns the frame that follows by itself. */
+  async #serve(frame: CreateRequestFrame): Promise<CreateRequestFrame | null> {
     const { log, requestId, signal } = this.#caller;
     const startedAt = performance.now();
     const fields = { operationId: "createResponse", requestId, lane: frame.lane };
     try {
       if (this.#ending !== null) throw this.#markTold(this.#ending, frame);
-      const response = await serveFrame(this.#connection, frame);
+      const { response, successor } = await serveFrame(this.#connection, frame);
       const ms = Math.round(performance.now() - startedAt);
       log.info({ ...fields, responseId: response.id, status: response.status, ms }, "WebSocket turn ended");
+      return successor;
     } catch (error) {
       if (error instanceof UnfinishedStream) return this.#breakOff(error);
       const fault = this.#faultOf(error, frame.lane);
       log.info({ ...fields, status: fault.status, code: fault.code }, "WebSocket turn refused");
-      if (!signal.aborted) await this.#queue.put(errorFrame(fault, frame.lane));
+      if (!signal.aborted) await this.#tellRefusal(frame, fault);
+      return null;
     }
   }
 
   /** Ends the connection without a reply, so that its client resumes the response. Stored responses continue. */
-  #breakOff(error: UnfinishedStream): void {
+  #breakOff(error: UnfinishedStream): null {
     this.#lanes.clear();
     this.#queue.fail(error);
+    return null;
   }
 
-  #markTold(ending: { readonly fault: ApiError; isTold: boolean }, { createFrame }: WaitingFrame): ApiError {
+  /** A client that steered gets its input back. */
+  async #tellRefusal({ lane, steers = [] }: CreateRequestFrame, fault: ApiError): Promise<void> {
+    if (steers.length === 0) return await this.#queue.put(errorFrame(fault, lane));
+    const target = { lane, lastNumber: 0 };
+    await this.#connection.steering.giveBack(steers, target, "successor_creation_failed", fault.message);
+  }
+
+  #markTold(ending: { readonly fault: ApiError; isTold: boolean }, { createFrame }: CreateRequestFrame): ApiError {
     ending.isTold = true;
     noteRefusal(this.#connection, createFrame.request, ending.fault);
     return ending.fault;
@@ -277,7 +306,7 @@ function cancelRun(serving: ReadonlyMap<Lane, ServedFrame>, lane: Lane, response
 }
 
 function servedAs(serving: ReadonlyMap<Lane, ServedFrame>, responseId: string): ServedFrame | null {
-  for (const servedFrame of serving.values()) if (servedFrame.responseId === responseId) return servedFrame;
+  for (const servedFrame of serving.values()) if (servedFrame.made?.responseId === responseId) return servedFrame;
   return null;
 }
 

@@ -11,6 +11,12 @@ import type { BoundedMessageQueue } from "./bounded-message-queue.ts";
 import { type ConnectionMemory, type SizedTurn, turnAfter } from "./connection-memory.ts";
 import type { Lane } from "./lanes.ts";
 import type { CreateFrame, Frame } from "./read-frame.ts";
+import { type Steer, type SteeredResponse, type Steering, successorRequest, withSteers } from "./steering.ts";
+
+/** A response that is being made for a frame. */
+interface MadeResponse extends SteeredResponse {
+  lastNumber: number;
+}
 
 /** The state that the frames of one connection share. */
 export interface WebSocketConnection {
@@ -30,53 +36,80 @@ export interface WebSocketConnection {
   /** The frames being served, by lane; one for each lane. */
   readonly serving: Map<Lane, ServedFrame>;
   readonly queue: BoundedMessageQueue;
+  readonly steering: Steering;
 }
 
 /** A frame being served. */
 export interface ServedFrame {
-  /** The id of its response; null until the response has begun. */
-  responseId: string | null;
   readonly cancel: AbortController;
+  /** Null until its response has begun. */
+  made: MadeResponse | null;
 }
 
 /** A frame that requests a response. */
 export interface CreateRequestFrame extends Pick<Frame, "lane" | "previousId"> {
   readonly createFrame: CreateFrame;
+  /** The inputs of steering that the request takes. None if absent. */
+  readonly steers?: Steer[];
+}
+
+/** An ended response, and the frame of the one that follows it by itself; null if none does. */
+export interface ServedResponse {
+  readonly response: Response;
+  readonly successor: CreateRequestFrame | null;
 }
 
 /** Serves a frame until the last event of its response. Throws the error that HTTP would reply with. */
-export async function serveFrame(connection: WebSocketConnection, frame: CreateRequestFrame): Promise<Response> {
-  const { memory, serving } = connection;
-  const servedFrame: ServedFrame = { responseId: null, cancel: new AbortController() };
+export async function serveFrame(connection: WebSocketConnection, frame: CreateRequestFrame): Promise<ServedResponse> {
+  const { memory, serving, steering } = connection;
+  const servedFrame: ServedFrame = { made: null, cancel: new AbortController() };
   serving.set(frame.lane, servedFrame);
   try {
-    const response = await sendResponse(connection, frame, servedFrame);
+    const { response, made } = await sendResponse(connection, frame, servedFrame);
     if (isFailure(response) && frame.previousId !== null) memory.forget(frame.previousId);
-    return response;
+    serving.delete(frame.lane);
+    steering.noteEnd(response.id, response.status === "completed");
+    return { response, successor: successorOf(frame, response, await steering.settle(made, response)) };
   } catch (error) {
     if (frame.previousId !== null) memory.forget(frame.previousId);
-    const { signal } = servedFrame.cancel;
-    throw signal.aborted && servedFrame.responseId === null ? signal.reason : error;
+    const { cancel, made } = servedFrame;
+    if (made !== null) await steering.leave(made.steers.splice(0), made);
+    throw cancel.signal.aborted && made === null ? cancel.signal.reason : error;
   } finally {
     serving.delete(frame.lane);
   }
 }
 
+function successorOf(
+  { lane, createFrame }: CreateRequestFrame,
+  { id }: Response,
+  steers: Steer[],
+): CreateRequestFrame | null {
+  if (steers.length === 0) return null;
+  const request = successorRequest(createFrame.request, id, steers);
+  return { lane, previousId: id, createFrame: { request, generate: true }, steers };
+}
+
 async function sendResponse(
   connection: WebSocketConnection,
-  { createFrame, lane, previousId }: CreateRequestFrame,
+  { createFrame, lane, previousId, steers }: CreateRequestFrame,
   servedFrame: ServedFrame,
-): Promise<Response> {
-  const { caller, memory, running } = connection;
-  const { request, generate } = createFrame;
+): Promise<{ readonly response: Response; readonly made: MadeResponse }> {
+  const { caller, memory, running, steering } = connection;
   const signal = AbortSignal.any([caller.signal, servedFrame.cancel.signal]);
   const principal = await connection.authenticate();
   // The response to continue may still be in progress in another lane.
   if (previousId !== null) await running.get(previousId);
   const previous = previousId === null ? null : memory.find(previousId);
   const earlierTurns = { find: (id: string) => (id === previousId ? previous : null) };
-  const run = await beginFrameResponse(connection, request, { ...caller, principal, signal, generate, earlierTurns });
-  servedFrame.responseId = run.responseId;
+  const parkedSteers = steers === undefined ? steering.parkedFor(lane, previousId) : [];
+  const request = withSteers(createFrame.request, parkedSteers);
+  const isSteered = (): boolean => (servedFrame.made?.steers.length ?? 0) > 0;
+  const parts = { principal, signal, generate: createFrame.generate, earlierTurns, isSteered };
+  const run = await beginFrameResponse(connection, request, { ...caller, ...parts });
+  const made: MadeResponse = { responseId: run.responseId, lane, request, lastNumber: 0, steers: [] };
+  servedFrame.made = made;
+  steering.commit(steers ?? parkedSteers, lane);
   memory.clearLane(lane);
   const ending = Promise.withResolvers<void>();
   running.set(run.responseId, ending.promise);
@@ -86,11 +119,11 @@ async function sendResponse(
     for await (const batch of run.events) {
       end = endIn(batch);
       if (end !== null) remember(connection, { lane, previousId, previous }, run, end);
-      await sendEvents(connection.queue, batch, options, lane);
+      await sendEvents(connection.queue, batch, options, made);
     }
     // It was deleted, or another worker took it.
     if (end === null) throw responseNotFound(run.responseId);
-    return end;
+    return { response: end, made };
   } finally {
     running.delete(run.responseId);
     ending.resolve();
@@ -119,11 +152,12 @@ async function sendEvents(
   queue: BoundedMessageQueue,
   batch: readonly RecordedEvent[],
   options: ShowOptions,
-  lane: Lane,
+  made: MadeResponse,
 ): Promise<void> {
   for (const event of batch) {
     const type = shownType(event.type, options);
-    const room = type === null ? undefined : queue.put(eventMessage(event, type, options, lane));
+    const room = type === null ? undefined : queue.put(eventMessage(event, type, options, made.lane));
+    made.lastNumber = event.number;
     if (room !== undefined) await room;
   }
 }

@@ -81,4 +81,5 @@ export type ModelEvent =
   | { readonly type: "usage"; readonly usage: ModelUsage; readonly contextTokens?: number }
   /** The stop sequence at which the answer ends. It is not part of the text. */
   | { readonly type: "stop_sequence"; readonly sequence: string }
-  | { readonly type: "finished"; readonly reason: "stop" | "length" | "content_filter" };
+  /** `steered`: the client has added input, which the response that follows takes. Models never send it. */
+  | { readonly type: "finished"; readonly reason: "stop" | "length" | "content_filter" | "steered" };
