@@ -184,7 +184,8 @@ testStores("events that are too long for a message are read from the log", async
 
 testStores("an event whose message is lost is found although it was shown before it was stored", async () => {
   const { network, owner, other } = await startPair();
-  const [run, busy] = [await MadeRun.open(owner, "resp_1"), await MadeRun.open(owner, "resp_2")];
+  const run = await MadeRun.open(owner, "resp_1");
+  const busy = await MadeRun.open(owner, "resp_2");
   const seen: number[] = [];
   const reading = [follow(other, run.id, seen), follow(other, busy.id, [])];
   await expect.poll(() => owner.bus.load.publishedRuns).toBe(2);

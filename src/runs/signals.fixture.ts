@@ -17,6 +17,8 @@ const UNCHANGING: readonly ModelEvent[] = [
   { type: "audio_done" },
 ];
 
+const FINISH_REASONS: readonly FinishReason[] = ["stop", "length", "content_filter", "steered"];
+
 /** Any signal for a run whose model has accepted. */
 export function anySignal(): fc.Arbitrary<RunSignal> {
   const text = fc.string({ maxLength: 12 });
@@ -57,10 +59,7 @@ export function anySignal(): fc.Arbitrary<RunSignal> {
       type: "usage",
       usage: { inputTokens: 5, cachedTokens: 1, cacheWriteTokens: 0, outputTokens: 7, reasoningTokens: 2 },
     }),
-    fc.record({
-      type: only("finished"),
-      reason: fc.constantFrom<FinishReason[]>("stop", "length", "content_filter", "steered"),
-    }),
+    fc.record({ type: only("finished"), reason: fc.constantFrom(...FINISH_REASONS) }),
   ];
   const failure = {
     type: "server_error",

@@ -13,23 +13,27 @@ function callIdOf(item: OutputItem): string | null {
   return "call_id" in item && typeof item.call_id === "string" ? item.call_id : null;
 }
 
+type CallOutputType = Exclude<
+  SteerRequiredInput["type"],
+  "function_call_output" | "tool_search_output" | "mcp_approval_response"
+>;
+
+/** The types of calls that are answered by their id alone, with the types of their outputs. */
+const OUTPUT_TYPES: Readonly<Record<string, CallOutputType>> = {
+  custom_tool_call: "custom_tool_call_output",
+  computer_call: "computer_call_output",
+  shell_call: "shell_call_output",
+  local_shell_call: "local_shell_call_output",
+  apply_patch_call: "apply_patch_call_output",
+};
+
 function owedFor(item: OutputItem): SteerRequiredInput[] {
-  switch (item.type) {
-    case "function_call":
-      return [{ type: "function_call_output", call_id: item.call_id, name: item.name }];
-    case "custom_tool_call":
-    case "computer_call":
-    case "shell_call":
-    case "local_shell_call":
-    case "apply_patch_call":
-      return [{ type: `${item.type}_output`, call_id: item.call_id }];
-    case "tool_search_call":
-      return item.execution === "client" && item.call_id != null
-        ? [{ type: "tool_search_output", call_id: item.call_id, execution: "client" }]
-        : [];
-    case "mcp_approval_request":
-      return [{ type: "mcp_approval_response", approval_request_id: item.id }];
-    default:
-      return [];
-  }
+  const callId = callIdOf(item);
+  if (item.type === "mcp_approval_request") return [{ type: "mcp_approval_response", approval_request_id: item.id }];
+  if (callId === null) return [];
+  if (item.type === "function_call") return [{ type: "function_call_output", call_id: callId, name: item.name }];
+  if (item.type === "tool_search_call")
+    return item.execution === "client" ? [{ type: "tool_search_output", call_id: callId, execution: "client" }] : [];
+  const type = OUTPUT_TYPES[item.type];
+  return type === undefined ? [] : [{ type, call_id: callId }];
 }

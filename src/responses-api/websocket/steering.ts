@@ -90,7 +90,7 @@ export class Steering {
     const id = newId("steer", Math.floor(Date.now() / 1000));
     const steer = { id, responseId, input: request.input, bytes };
     target.steers.push(steer);
-    await this.#send("response.steer.accepted", { steer: namesOf(steer) }, target);
+    await this.#send("response.steer.accepted", { steer: steerNames(steer) }, target);
   }
 
   /** Call as soon as a response has ended. */
@@ -115,7 +115,8 @@ export class Steering {
     if (owed.length === 0) return steers;
     await this.#park(ended, steers);
     const parts = { reason: "waiting_for_required_input", required_input: owed };
-    for (const steer of steers) await this.#send("response.steer.pending", { steer: namesOf(steer), ...parts }, ended);
+    for (const steer of steers)
+      await this.#send("response.steer.pending", { steer: steerNames(steer), ...parts }, ended);
     return [];
   }
 
@@ -196,11 +197,11 @@ export class Steering {
 
 /** The request of the response that takes these inputs: the settings of the one that it follows. */
 export function successorRequest(
-  { conversation: _, ...settings }: CreateResponseRequest,
+  request: CreateResponseRequest,
   responseId: string,
   steers: readonly Steer[],
 ): CreateResponseRequest {
-  return { ...settings, previous_response_id: responseId, input: messagesOf(steers) };
+  return { ...request, previous_response_id: responseId, input: messagesOf(steers) };
 }
 
 /** The request with these inputs before its own. */
@@ -219,7 +220,7 @@ function userMessage(content: string): SteerMessage {
   return { type: "message", role: "user", content };
 }
 
-function namesOf({ id, responseId }: Steer): object {
+function steerNames({ id, responseId }: Steer): object {
   return { id, previous_response_id: responseId };
 }
 
