@@ -24,6 +24,26 @@ export class ResponsesApiClient {
     return this.#send({ operationId: "getReadiness", method: "GET", path: "/readyz", query: {}, accept: "json" }, options);
   }
 
+  /** `GET /v1/batches` List batches */
+  listBatches(query?: { readonly limit?: number; readonly after?: string }, options?: RequestOptions): Promise<Schema.BatchList> {
+    return this.#send({ operationId: "listBatches", method: "GET", path: "/v1/batches", query: query ?? {}, accept: "json" }, options);
+  }
+
+  /** `POST /v1/batches` Create a batch */
+  createBatch(body: Schema.CreateBatchRequest, options?: RequestOptions): Promise<Schema.Batch> {
+    return this.#send({ operationId: "createBatch", method: "POST", path: "/v1/batches", query: {}, bodyKind: "json", body, accept: "json" }, options);
+  }
+
+  /** `GET /v1/batches/{batch_id}` Fetch a batch */
+  getBatch(batchId: string, options?: RequestOptions): Promise<Schema.Batch> {
+    return this.#send({ operationId: "getBatch", method: "GET", path: `/v1/batches/${encodeURIComponent(batchId)}`, query: {}, accept: "json" }, options);
+  }
+
+  /** `POST /v1/batches/{batch_id}/cancel` Cancel a batch */
+  cancelBatch(batchId: string, options?: RequestOptions): Promise<Schema.Batch> {
+    return this.#send({ operationId: "cancelBatch", method: "POST", path: `/v1/batches/${encodeURIComponent(batchId)}/cancel`, query: {}, accept: "json" }, options);
+  }
+
   /** `GET /v1/containers` List containers */
   listContainers(query?: { readonly limit?: number; readonly order?: Schema.ListOrder; readonly after?: string; readonly name?: string }, options?: RequestOptions): Promise<Schema.ContainerList> {
     return this.#send({ operationId: "listContainers", method: "GET", path: "/v1/containers", query: query ?? {}, accept: "json" }, options);

@@ -8,6 +8,14 @@ export interface ResponsesApiHandlers<Context> {
   getMetrics(request: GetMetricsCall, context: Context): Promise<GetMetricsReply>;
   /** `GET /readyz` Check whether requests can be served */
   getReadiness(request: GetReadinessCall, context: Context): Promise<GetReadinessReply>;
+  /** `GET /v1/batches` List batches */
+  listBatches(request: ListBatchesCall, context: Context): Promise<ListBatchesReply>;
+  /** `POST /v1/batches` Create a batch */
+  createBatch(request: CreateBatchCall, context: Context): Promise<CreateBatchReply>;
+  /** `GET /v1/batches/{batch_id}` Fetch a batch */
+  getBatch(request: GetBatchCall, context: Context): Promise<GetBatchReply>;
+  /** `POST /v1/batches/{batch_id}/cancel` Cancel a batch */
+  cancelBatch(request: CancelBatchCall, context: Context): Promise<CancelBatchReply>;
   /** `GET /v1/containers` List containers */
   listContainers(request: ListContainersCall, context: Context): Promise<ListContainersReply>;
   /** `POST /v1/containers` Create a container */
@@ -243,6 +251,50 @@ export interface GetReadinessCall {
 export type GetReadinessReply =
   | BodyReply<200 | 503, Schema.HealthStatus>
   | BodyReply<400 | 403 | 500, Schema.ErrorBody>
+  ;
+
+export interface ListBatchesCall {
+  readonly path: NoParameters;
+  readonly query: { readonly limit?: number; readonly after?: string };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type ListBatchesReply =
+  | BodyReply<200, Schema.BatchList>
+  | BodyReply<400 | 401 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface CreateBatchCall {
+  readonly path: NoParameters;
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string; readonly "idempotency-key"?: string };
+  readonly body: Schema.CreateBatchRequest;
+}
+export type CreateBatchReply =
+  | BodyReply<200, Schema.Batch>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 422 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  ;
+
+export interface GetBatchCall {
+  readonly path: { readonly batch_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type GetBatchReply =
+  | BodyReply<200, Schema.Batch>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface CancelBatchCall {
+  readonly path: { readonly batch_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string; readonly "idempotency-key"?: string };
+  readonly body: undefined;
+}
+export type CancelBatchReply =
+  | BodyReply<200, Schema.Batch>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface ListContainersCall {
@@ -1409,6 +1461,74 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     bodySchema: null,
     replies: { "200": ["application/json"], "400": ["application/json"], "403": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "HealthStatus",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "listBatches",
+    method: "get",
+    path: "/v1/batches",
+    summary: "List batches",
+    extension: false,
+    secured: true,
+    query: { limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 100, default: 20 }, after: { kind: "string", array: false, required: false, aliases: [] } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "BatchList",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "createBatch",
+    method: "post",
+    path: "/v1/batches",
+    summary: "Create a batch",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id", "idempotency-key"],
+    request: ["application/json"],
+    bodyRequired: true,
+    bodySchema: "CreateBatchRequest",
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "422": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replySchema: "Batch",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "getBatch",
+    method: "get",
+    path: "/v1/batches/:batch_id",
+    summary: "Fetch a batch",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "Batch",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "cancelBatch",
+    method: "post",
+    path: "/v1/batches/:batch_id/cancel",
+    summary: "Cancel a batch",
+    extension: false,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id", "idempotency-key"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "Batch",
     eventSchema: null,
     lineSchema: null,
   },

@@ -1384,6 +1384,103 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/batches": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** List batches */
+        get: operations["listBatches"];
+        put?: never;
+        /**
+         * Create a batch
+         * @description Answers the requests of a file, as they would be answered over HTTP, with tools of this server, and with low priority. The answers are in a file once the batch has ended, which webhooks tell of.
+         */
+        post: operations["createBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch_id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** Fetch a batch */
+        get: operations["getBatch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a batch
+         * @description No further request is begun; those that have begun end, and their answers are kept.
+         */
+        post: operations["cancelBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhook_endpoints": {
         parameters: {
             query?: never;
@@ -6293,7 +6390,7 @@ export interface components {
             status_details?: string | null;
         };
         /**
-         * @description "The purpose of a file: tools (assistants), images (vision), anything in a request (user_data)."
+         * @description "The purpose of a file: tools (assistants), batches (batch), images (vision), anything in a request (user_data)."
          * @enum {string}
          */
         FilePurpose: "assistants" | "batch" | "evals" | "fine-tune" | "user_data" | "vision";
@@ -6786,10 +6883,136 @@ export interface components {
             default_version: string;
         };
         /**
-         * @description What happened. `response.*` tells of the end of a background response. `antiphon.response.action_required`, an extension, tells of a stored response that ended with a request for an approval.
+         * @description The path that the requests of a batch are for. `/v1/messages` is an extension.
          * @enum {string}
          */
-        WebhookEventType: "antiphon.response.action_required" | "response.cancelled" | "response.completed" | "response.failed" | "response.incomplete";
+        BatchEndpoint: "/v1/chat/completions" | "/v1/embeddings" | "/v1/messages" | "/v1/responses";
+        /** @description When the output files of a batch expire. */
+        BatchFileExpiresAfter: {
+            /**
+             * @description The time at which the file is written.
+             * @constant
+             */
+            anchor: "created_at";
+            seconds: number;
+        };
+        CreateBatchRequest: {
+            /**
+             * @description The time after which what is left is not begun any more.
+             * @enum {string}
+             */
+            completion_window: "24h";
+            endpoint: components["schemas"]["BatchEndpoint"];
+            /** @description A file with the purpose `batch`. Each line is a JSON object with `custom_id`, which no other line has, `method` (POST), `url` (the endpoint) and `body`, the request. At most 50,000 lines and 200 MB. */
+            input_file_id: string;
+            metadata?: components["schemas"]["Metadata"] | null;
+            output_expires_after?: components["schemas"]["BatchFileExpiresAfter"] | null;
+        };
+        /** @description Why a batch was not begun. */
+        BatchError: {
+            code: string;
+            /** @description The number of the line, from 1; null if the whole file is meant. */
+            line: number | null;
+            message: string;
+            /** @description The member of the line. */
+            param: string | null;
+        };
+        /** @description The first 100 faults of the input file. */
+        BatchErrors: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["BatchError"][];
+        };
+        BatchRequestCounts: {
+            /** @description Requests whose answer is in the output file. */
+            completed: number;
+            /** @description Requests whose error is in the error file. Those that were never begun do not count. */
+            failed: number;
+            total: number;
+        };
+        /** @description The tokens of all requests that have ended. */
+        BatchUsage: {
+            input_tokens: number;
+            input_tokens_details: {
+                cached_tokens: number;
+            };
+            output_tokens: number;
+            output_tokens_details: {
+                reasoning_tokens: number;
+            };
+            total_tokens: number;
+        };
+        /** @description Requests of a file that are answered with low priority. Members without a value are left out. */
+        Batch: {
+            /** @description Begins with batch_. */
+            id: string;
+            /** @constant */
+            object: "batch";
+            /** @description Unix time in seconds, as all times. */
+            cancelled_at?: number;
+            cancelling_at?: number;
+            completed_at?: number;
+            completion_window: string;
+            created_at: number;
+            endpoint: string;
+            /** @description A file with a line for each request that failed or was not begun. */
+            error_file_id?: string;
+            errors?: components["schemas"]["BatchErrors"];
+            expired_at?: number;
+            /** @description When no further request is begun. */
+            expires_at: number;
+            failed_at?: number;
+            finalizing_at?: number;
+            in_progress_at?: number;
+            input_file_id: string;
+            metadata: components["schemas"]["Metadata"] | null;
+            /** @description The model, if all requests name the same. */
+            model?: string;
+            /** @description A file with a line for each request that was answered, in any order. */
+            output_file_id?: string;
+            request_counts: components["schemas"]["BatchRequestCounts"];
+            /** @enum {string} */
+            status: "cancelled" | "cancelling" | "completed" | "expired" | "failed" | "finalizing" | "in_progress" | "validating";
+            usage: components["schemas"]["BatchUsage"];
+        };
+        /** @description A page of batches, newest first. */
+        BatchList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["Batch"][];
+            /** @description Null on an empty page. */
+            first_id: string | null;
+            has_more: boolean;
+            /** @description Null on an empty page. */
+            last_id: string | null;
+        };
+        /** @description The answer that the request would have had over HTTP. */
+        BatchLineResponse: {
+            body: {
+                [key: string]: unknown;
+            };
+            request_id: string;
+            status_code: number;
+        };
+        /** @description Why a request has no answer. `batch_cancelled` and `batch_expired` were not begun. */
+        BatchLineError: {
+            /** @enum {string} */
+            code: "batch_cancelled" | "batch_expired";
+            message: string;
+        };
+        /** @description A line of an output file or error file. */
+        BatchOutputLine: {
+            /** @description Begins with batch_req_. */
+            id: string;
+            custom_id: string;
+            error: components["schemas"]["BatchLineError"] | null;
+            response: components["schemas"]["BatchLineResponse"] | null;
+        };
+        /**
+         * @description What happened. `batch.*` tells of the end of a batch, `response.*` of the end of a background response. `antiphon.response.action_required`, an extension, tells of a stored response that ended with a request for an approval.
+         * @enum {string}
+         */
+        WebhookEventType: "antiphon.response.action_required" | "batch.cancelled" | "batch.completed" | "batch.expired" | "batch.failed" | "response.cancelled" | "response.completed" | "response.failed" | "response.incomplete";
         /** @description The types of events that the endpoint gets. Repeated ones count once. */
         WebhookEventTypes: components["schemas"]["WebhookEventType"][];
         CreateWebhookEndpointRequest: {
@@ -7924,6 +8147,34 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
+        /** @description The file does not exist. Codes: invalid_request_error. */
+        NoFile: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                "openai-processing-ms": components["headers"]["ProcessingMs"];
+                "openai-version": components["headers"]["Version"];
+                "openai-organization": components["headers"]["Organization"];
+                "openai-project": components["headers"]["Project"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description The batch does not exist. Codes: invalid_request_error. */
+        NoBatch: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                "openai-processing-ms": components["headers"]["ProcessingMs"];
+                "openai-version": components["headers"]["Version"];
+                "openai-organization": components["headers"]["Organization"];
+                "openai-project": components["headers"]["Project"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
         /** @description The webhook endpoint does not exist. Codes: invalid_request_error. */
         NoWebhookEndpoint: {
             headers: {
@@ -8139,6 +8390,8 @@ export interface components {
         SkillId: string;
         /** @description The number of a version. */
         SkillVersionNumber: string;
+        /** @description Begins with batch_. */
+        RequestBatchId: string;
         /** @description Begins with whe_. */
         WebhookEndpointId: string;
         /** @description Begins with evt_. */
@@ -8782,6 +9035,18 @@ export type DeletedSkillVersion = components['schemas']['DeletedSkillVersion'];
 export type SkillUpload = components['schemas']['SkillUpload'];
 export type SkillVersionUpload = components['schemas']['SkillVersionUpload'];
 export type UpdateSkillRequest = components['schemas']['UpdateSkillRequest'];
+export type BatchEndpoint = components['schemas']['BatchEndpoint'];
+export type BatchFileExpiresAfter = components['schemas']['BatchFileExpiresAfter'];
+export type CreateBatchRequest = components['schemas']['CreateBatchRequest'];
+export type BatchError = components['schemas']['BatchError'];
+export type BatchErrors = components['schemas']['BatchErrors'];
+export type BatchRequestCounts = components['schemas']['BatchRequestCounts'];
+export type BatchUsage = components['schemas']['BatchUsage'];
+export type Batch = components['schemas']['Batch'];
+export type BatchList = components['schemas']['BatchList'];
+export type BatchLineResponse = components['schemas']['BatchLineResponse'];
+export type BatchLineError = components['schemas']['BatchLineError'];
+export type BatchOutputLine = components['schemas']['BatchOutputLine'];
 export type WebhookEventType = components['schemas']['WebhookEventType'];
 export type WebhookEventTypes = components['schemas']['WebhookEventTypes'];
 export type CreateWebhookEndpointRequest = components['schemas']['CreateWebhookEndpointRequest'];
@@ -8870,6 +9135,8 @@ export type ResponseNoContainer = components['responses']['NoContainer'];
 export type ResponseNoSkill = components['responses']['NoSkill'];
 export type ResponseNoSkillVersion = components['responses']['NoSkillVersion'];
 export type ResponseKeyReused = components['responses']['KeyReused'];
+export type ResponseNoFile = components['responses']['NoFile'];
+export type ResponseNoBatch = components['responses']['NoBatch'];
 export type ResponseNoWebhookEndpoint = components['responses']['NoWebhookEndpoint'];
 export type ResponseNoWebhookDelivery = components['responses']['NoWebhookDelivery'];
 export type ResponseNoContainerFile = components['responses']['NoContainerFile'];
@@ -8901,6 +9168,7 @@ export type ParameterBatchId = components['parameters']['BatchId'];
 export type ParameterContainerId = components['parameters']['ContainerId'];
 export type ParameterSkillId = components['parameters']['SkillId'];
 export type ParameterSkillVersionNumber = components['parameters']['SkillVersionNumber'];
+export type ParameterRequestBatchId = components['parameters']['RequestBatchId'];
 export type ParameterWebhookEndpointId = components['parameters']['WebhookEndpointId'];
 export type ParameterEventId = components['parameters']['EventId'];
 export type ParameterContainerFileId = components['parameters']['ContainerFileId'];
@@ -13767,6 +14035,238 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NoSkillVersion"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listBatches: {
+        parameters: {
+            query?: {
+                /** @description Most elements on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The page starts after the element with this id. */
+                after?: components["parameters"]["After"];
+            };
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of batches, newest first. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchList"];
+                };
+            };
+            /** @description Codes: invalid_type, invalid_value, integer_below_min_value, integer_above_max_value. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createBatch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+                /** @description A name for the intention behind the request: visible ASCII characters, unique for the project and the operation. A repeated request waits for the first one and gets its answer, which is kept for 24 hours, also if what was made is deleted before. A request that was refused does not count. */
+                "Idempotency-Key"?: components["parameters"]["OnceKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "input_file_id": "file-0123456789abcdef",
+                 *       "endpoint": "/v1/responses",
+                 *       "completion_window": "24h"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateBatchRequest"];
+            };
+        };
+        responses: {
+            /** @description The batch. Its file is checked afterwards; poll its status. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+            /** @description The body is invalid, or the file is none for a batch. Codes: invalid_json, missing_required_parameter, unknown_parameter, invalid_type, invalid_value, string_above_max_length, string_below_min_length, integer_below_min_value, integer_above_max_value, object_above_max_properties. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NoFile"];
+            408: components["responses"]["TimedOut"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
+        };
+    };
+    getBatch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description Begins with batch_. */
+                batch_id: components["parameters"]["RequestBatchId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The batch. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NoBatch"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    cancelBatch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+                /** @description Accepted and ignored, as by the reference. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Begins with batch_. */
+                batch_id: components["parameters"]["RequestBatchId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The batch. One that is over is returned as it is. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NoBatch"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];

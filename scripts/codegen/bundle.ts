@@ -107,6 +107,7 @@ const SCHEMA_FILES = [
   "files.yaml",
   "containers.yaml",
   "skills.yaml",
+  "batches.yaml",
   "webhooks.yaml",
   "inspection.yaml",
   "organization.yaml",

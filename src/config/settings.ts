@@ -232,6 +232,15 @@ export const SETTINGS = {
     max: 1_000_000,
     text: "Most background responses in progress at the same time. Further ones wait in a queue.",
   },
+  batchLinesMax: {
+    name: "BATCH_LINES_MAX",
+    section: "Limits",
+    kind: "integer",
+    default: 10,
+    min: 1,
+    max: 10_000,
+    text: "Most lines of batches that each process answers at the same time. Every other response in progress or waiting takes the place of one, down to one line.",
+  },
   runQueueMax: {
     name: "RUN_QUEUE_MAX",
     section: "Limits",

@@ -3,11 +3,11 @@ import type { ModelExtras } from "@antiphon/domain/models/model-request.ts";
 import type { Caller } from "../responses-api/access/caller.ts";
 import {
   type AnsweredResponse,
-  answerResponse,
   type BegunResponse,
   beginResponse,
   type CreateContext,
 } from "../responses-api/create/begin-response.ts";
+import { answerCaller } from "../responses-api/create/lasting-response.ts";
 import { emulatedHeader } from "../responses-api/show/reply-headers.ts";
 import { responseFailure } from "./response-failure.ts";
 
@@ -25,7 +25,9 @@ export async function answerChoices(
   requests: Requests,
   caller: Caller,
 ): Promise<AnsweredChoices> {
-  const [first, ...others] = await Promise.all(requests.map((request) => answerResponse(context, request, caller)));
+  const [first, ...others] = await Promise.all(
+    requests.map((request, choice) => answerCaller(context, request, caller, choice)),
+  );
   if (first === undefined) throw new TypeError("there is a request");
   const responses: [Response, ...Response[]] = [first.response, ...others.map(({ response }) => response)];
   const failed = responses.find(({ status }) => status === "failed" || status === "cancelled");

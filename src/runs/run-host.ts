@@ -107,6 +107,11 @@ export class RunHost {
     return Math.max(0, this.#freePlaces() - this.#queue.length - this.#entering.size);
   }
 
+  /** Whether a background run would begin at once. */
+  get hasFreePlace(): boolean {
+    return this.#freePlaces() > this.#queue.length + this.#entering.size;
+  }
+
   /** The numbers of runs, for metrics. */
   get load(): { readonly foreground: number; readonly background: number; readonly queueLength: number } {
     return { foreground: this.#foreground, background: this.#background, queueLength: this.#queue.length };
@@ -210,6 +215,11 @@ export class RunHost {
     this.#stop(hostedRun, RunStopped.forCancel());
     await hostedRun.completion;
     return true;
+  }
+
+  /** Resolves once this process is done with a run; at once if it does not make it. */
+  async whenDone(responseId: string): Promise<void> {
+    await this.#hostedRuns.get(responseId)?.completion;
   }
 
   /** Stores the plain runs that continue this response, so that a delete keeps its items for them. */

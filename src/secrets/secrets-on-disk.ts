@@ -15,6 +15,8 @@ const FIRST_KEY_FILE = "api-key";
 
 export interface ApiKeys {
   readonly finder: KeyFinder;
+  /** Finds a key that is valid by its id. */
+  readonly findById: (id: string) => Promise<KnownKey | null>;
   /** The key created at this start, to be shown once; null if there were keys already. */
   readonly firstKey: string | null;
   /** The file of the first key. */
@@ -29,12 +31,22 @@ export async function openApiKeys(keyTexts: readonly string[], store: KeyStore, 
   const file = join(dataDir, FIRST_KEY_FILE);
   const byHash = configuredKeys(keyTexts);
   const finder: KeyFinder = { findByHash: async (hash) => byHash.get(hash) ?? store.findByHash(hash) };
-  if (byHash.size > 0 || (await store.count()) > 0) return { finder, firstKey: null, file };
+  const configured = new Map([...byHash.values()].map((key) => [key.id, key]));
+  const findById = async (id: string): Promise<KnownKey | null> => configured.get(id) ?? (await findValid(store, id));
+  if (byHash.size > 0 || (await store.count()) > 0) return { finder, findById, firstKey: null, file };
   const firstKey = newApiKey();
   if (!(await store.addFirstKey(newKey(firstKey, "first start", { isOperator: true }))))
-    return { finder, firstKey: null, file };
+    return { finder, findById, firstKey: null, file };
   writeSecret(dataDir, file, `${firstKey}\n`);
-  return { finder, firstKey, file };
+  return { finder, findById, firstKey, file };
+}
+
+/** Null for a key that is unknown, revoked or expired. */
+async function findValid(store: KeyStore, id: string): Promise<KnownKey | null> {
+  const key = await store.findKey(id);
+  const isOver =
+    key === null || key.revokedAt !== null || (key.expiresAt ?? Number.POSITIVE_INFINITY) * 1000 <= Date.now();
+  return isOver ? null : key;
 }
 
 /** The key that the first start created; null if it created none. */

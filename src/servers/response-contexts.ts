@@ -136,6 +136,7 @@ export function handlerContexts(
       memoryMax: config.codeMemoryMax,
     },
     skills: { skills: store.skills, format: zippedSkills },
+    batches: { batches: store.batches.batches, files: store.files },
     webhooks,
     statistics: { archive, refusals: store.refusals, prices },
     exchanges: { archive, exchanges: store.exchanges, keepsExchanges: config.keepExchanges !== "none" },

@@ -1,14 +1,6 @@
 import { join, resolve } from "node:path";
 import type { Logger } from "@antiphon/base/logger.ts";
 import { isLoopbackOrigin, originsAmong } from "@antiphon/base/web-origins.ts";
-import { audioRoutes } from "@antiphon/contracts/audio/operations.ts";
-import * as audioValidators from "@antiphon/contracts/audio/validators.js";
-import { chatCompletionsRoutes } from "@antiphon/contracts/chat-completions/operations.ts";
-import * as chatValidators from "@antiphon/contracts/chat-completions/validators.js";
-import { messagesRoutes } from "@antiphon/contracts/messages/operations.ts";
-import * as messagesValidators from "@antiphon/contracts/messages/validators.js";
-import { responsesApiRoutes } from "@antiphon/contracts/responses-api/operations.ts";
-import * as validators from "@antiphon/contracts/responses-api/validators.js";
 import type { HostedTool } from "@antiphon/domain/hosted-tool.ts";
 import type { KeyFinder } from "@antiphon/domain/keys.ts";
 import { type Application, createApplication } from "@antiphon/http-kit/http/application.ts";
@@ -17,9 +9,7 @@ import type { FileTranscriber } from "@antiphon/speech/recognition/speech-engine
 import type { RunBus } from "../bus/run-bus.ts";
 import { ConfigError } from "../config/config-error.ts";
 import type { Config } from "../config/load-config.ts";
-import { admittedSecrets, realtimeUpgrade } from "../faces/audio/realtime-door.ts";
-import { messagesErrorForm } from "../faces/messages/message-errors.ts";
-import { MCP_CONTRACT } from "../mcp-server/mcp-route.ts";
+import { type RealtimeDoor, realtimeUpgrade } from "../faces/audio/realtime-door.ts";
 import type { JoinedProcess } from "../processes/joined-process.ts";
 import {
   ANYONE,
@@ -29,12 +19,11 @@ import {
   type Principal,
 } from "../responses-api/access/authenticate.ts";
 import { createHostGuard } from "../responses-api/access/host-guard.ts";
-import { responsesApiFaults } from "../responses-api/errors/faults.ts";
-import { notImplemented } from "../responses-api/errors/server-errors.ts";
 import type { ClaimContext } from "../responses-api/recovery/run-claimer.ts";
 import { type RecoveryPace, RunRecovery } from "../responses-api/recovery/run-recovery.ts";
 import { RunHost } from "../runs/index.ts";
 import { type ApiKeys, openApiKeys } from "../secrets/secrets-on-disk.ts";
+import { type ServedOperations, startBatches } from "./batch-answering.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
 import { cacheKeys, openAccounts } from "./choices/choose-accounts.ts";
 import { chooseBus } from "./choices/choose-bus.ts";
@@ -50,16 +39,14 @@ import { chooseTelemetry, type Telemetry } from "./choices/choose-telemetry.ts";
 import { chooseTools, codeTools } from "./choices/choose-tools.ts";
 import { chooseVectorStores, FilesWaiting } from "./choices/choose-vector-stores.ts";
 import { type CodeParts, chooseCode } from "./choices/code/choose-code.ts";
-import { contractOf, joinContracts, refusals } from "./contract.ts";
-import { audioBodyChecks, responsesApiBodyChecks } from "./handlers/body-checks.ts";
-import { doorHandlers } from "./handlers/faces-handlers.ts";
-import { type HandlerContexts, NOT_YET, responsesApiHandlers } from "./handlers/responses-api-handlers.ts";
+import type { HandlerContexts } from "./handlers/responses-api-handlers.ts";
 import { announceLeaving, closeAll, closingOnce, drain, type Leaving } from "./leaving.ts";
 import { filesFolder, openConfiguredStore } from "./open-configured-store.ts";
 import { docsAssets, frontDoor } from "./pages/docs-assets.ts";
 import { inspectorPage } from "./pages/pages.ts";
 import { realtimeDoor, realtimeLimits } from "./realtime.ts";
 import { claimContext, createContext, handlerContexts, organizationContext } from "./response-contexts.ts";
+import { servedOperations } from "./served-operations.ts";
 import { type Sweeping, sweepExpired } from "./sweeping.ts";
 import { startWebhooks } from "./webhook-sending.ts";
 import { websocketMode } from "./websocket-mode.ts";
@@ -127,9 +114,23 @@ export async function startResponsesApi(
     const contexts = handlerContexts(config, creating, monitoring, serving);
     const recovery = await startRecovery(config, claimContext(creating, store), bus, log);
     const ingest = vectorStoreParts.startIngest();
-    const stopClaiming = () => Promise.all([recovery.stopClaiming(), ingest.stop()]);
+    const served = servedBy(contexts, config);
+    const batches = startBatches(
+      {
+        ...served,
+        watching,
+        store: store.batches,
+        files: store.files,
+        findKey: keys.findById,
+        observer: telemetry.batches,
+        linesMax: config.batchLinesMax,
+        lineBytesMax: config.bodyBytesMax,
+      },
+      log,
+    );
+    const stopClaiming = () => Promise.all([batches.stop(), recovery.stopClaiming(), ingest.stop()]);
     joinedProcess?.accept({ measure: () => telemetry.metricsText() });
-    const app = application(contexts, { keys: cachedKeys, requests: telemetry.requests }, config, log);
+    const app = application(served, { keys: cachedKeys, requests: telemetry.requests }, config, log);
     const endRuns = (over: AbortSignal) => recovery.close(over).then(() => webhooks.stop(over));
     const stops = [stopClaiming, () => endRuns(AbortSignal.abort()), () => code.close()];
     const server = await openServer(app, config, stops);
@@ -235,31 +236,35 @@ function recoveryPace({ databaseUrl, leaseMs }: Config): RecoveryPace | undefine
   return { looksPerRenewal: Math.floor(leaseMs / LEASE_MS_PER_LOOK), looksPerClaim: 1 };
 }
 
+interface Served {
+  readonly contexts: HandlerContexts;
+  readonly operations: ServedOperations;
+  readonly realtime: RealtimeDoor;
+  readonly allowsOrigin: (origin: string) => boolean;
+}
+
+function servedBy(contexts: HandlerContexts, { corsOrigins, validateReplies }: Config): Served {
+  const realtime = realtimeDoor(contexts);
+  const allowsOrigin = webPages(corsOrigins);
+  return {
+    contexts,
+    realtime,
+    allowsOrigin,
+    operations: servedOperations(contexts, realtime, validateReplies, allowsOrigin),
+  };
+}
+
 /** `keys`: who may call; `requests`: notified of every caller. */
 function application(
-  contexts: HandlerContexts,
+  { contexts, operations, realtime, allowsOrigin }: Served,
   { keys, requests }: { readonly keys: KeyFinder; readonly requests: Telemetry["requests"] },
   config: Config,
   log: Logger,
 ): Application {
   const authenticate = createAuthenticator(keys);
-  const realtime = realtimeDoor(contexts);
-  const allowsOrigin = webPages(config.corsOrigins);
-  const { validateReplies } = config;
   return createApplication<Principal>({
-    contract: joinContracts(
-      contractOf({ routes: responsesApiRoutes, validators, bodyChecks: responsesApiBodyChecks, validateReplies }),
-      contractOf({ routes: chatCompletionsRoutes, validators: chatValidators, validateReplies }),
-      contractOf({ routes: messagesRoutes, validators: messagesValidators, validateReplies }),
-      contractOf({ routes: audioRoutes, validators: audioValidators, bodyChecks: audioBodyChecks, validateReplies }),
-      ...(contexts.mcp === null ? [] : [MCP_CONTRACT]),
-    ),
-    handlers: {
-      ...responsesApiHandlers(contexts),
-      ...doorHandlers(contexts, allowsOrigin),
-      ...admittedSecrets(realtime),
-      ...refusals(NOT_YET, notImplemented),
-    },
+    contract: operations.contract,
+    handlers: operations.handlers,
     admission: {
       authenticate,
       headersFor: ownerHeaders,
@@ -267,7 +272,7 @@ function application(
       anonymous: ANYONE,
       admit: createHostGuard(allowsOrigin),
     },
-    faults: { ...responsesApiFaults, errorFormOf: messagesErrorForm },
+    faults: operations.faults,
     log,
     observer: requests,
     onRefused: ({ operationId, principal, sentBody, error }) => {

@@ -1,6 +1,7 @@
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { randomHex } from "@antiphon/base/ids.ts";
+import type { BatchStore } from "@antiphon/domain/batches.ts";
 import type { Containers } from "@antiphon/domain/containers.ts";
 import type { ConversationStore } from "@antiphon/domain/conversations.ts";
 import type { CreateKeyStore } from "@antiphon/domain/create-keys.ts";
@@ -35,6 +36,7 @@ import { ChunkSearch } from "./search/chunk-search.ts";
 import { SqliteChunkIndex } from "./search/sqlite-chunk-index.ts";
 import { ThreadedSearch } from "./search/threaded-search.ts";
 import { VectorCache } from "./search/vector-scores.ts";
+import { storedBatches } from "./stores/batches/batch-store.ts";
 import { ContainerFileWriter } from "./stores/containers/container-file-writer.ts";
 import { ContainerFolder } from "./stores/containers/container-folder.ts";
 import { ContainerStore } from "./stores/containers/container-store.ts";
@@ -164,6 +166,7 @@ export interface Store {
   readonly chunks: ChunkFinder;
   readonly skills: Skills;
   readonly webhooks: WebhookStore;
+  readonly batches: BatchStore;
   readonly containers: Containers;
   /** The same containers, for sessions that run code. */
   readonly sessionContainers: StoredContainers;
@@ -266,6 +269,7 @@ export async function assembleStore(
     chunks,
     skills: new StoredSkills(db, { calls, quota }),
     webhooks,
+    batches: storedBatches(db, calls, onNews),
     containers: containerParts.containers,
     sessionContainers: containerParts.sessionContainers,
     countWorkers: async () => (await findLivingWorkers(db, calls)).size,

@@ -171,6 +171,13 @@ export const METRICS = {
     ["outcome"],
     "Attempts to deliver an event to a webhook. outcome is accepted, failed or lost (the endpoint was deleted, or another server has the event).",
   ),
+  batchLinesRunning: gauge("antiphon_batch_lines_running", [], "Lines of batches that are being answered."),
+  batchLines: counter(
+    "antiphon_batch_lines_total",
+    ["outcome"],
+    "Answers to lines of batches. put_off: a fault that may pass, so the line is tried again. lost: another process has settled it.",
+  ),
+  batchEnds: counter("antiphon_batches_ended_total", ["status"], "Batches that have ended."),
   webhooksWaiting: gauge(
     "antiphon_webhooks_waiting",
     [],

@@ -17,6 +17,8 @@ export interface StoredFile {
 
 /** A file that is being uploaded. Read `content` once, to its end. */
 export interface IncomingFile extends Pick<StoredFile, "purpose" | "filename" | "mimeType"> {
+  /** Chosen by the caller, so that a repetition finds it; a new id if absent. Nobody else may know it. */
+  readonly id?: string;
   readonly content: AsyncIterable<Uint8Array>;
   /** Seconds from its creation until it expires; null if it never does. */
   readonly expiresAfter: number | null;

@@ -18,6 +18,10 @@ export const OLD_SECRET_SECONDS = 86_400;
 /** The types of events, in the order of their names. */
 export const WEBHOOK_EVENT_TYPES = [
   "antiphon.response.action_required",
+  "batch.cancelled",
+  "batch.completed",
+  "batch.expired",
+  "batch.failed",
   "response.cancelled",
   "response.completed",
   "response.failed",

@@ -1,6 +1,7 @@
 import type { Logger } from "@antiphon/base/logger.ts";
 import type { TraceContext } from "@antiphon/base/trace-context.ts";
 import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { LastingRuns } from "@antiphon/domain/batches.ts";
 import type { FaceOrigin } from "@antiphon/domain/faces.ts";
 import type { ModelExtras } from "@antiphon/domain/models/model-request.ts";
 import type { KnownExchange } from "@antiphon/domain/tool-ledger.ts";
@@ -28,6 +29,8 @@ export interface Caller {
   readonly runHold?: RunHold;
   /** Whether the client has added input that waits for the response to end. Never if absent. */
   readonly isSteered?: () => boolean;
+  /** Keeps the responses of this caller over crashes. They end with its connection if absent. */
+  readonly lastingRuns?: LastingRuns;
   /** Earlier turns that only the caller's connection remembers. None if absent. */
   readonly earlierTurns?: RememberedTurns;
 }

@@ -3,7 +3,8 @@ import type { CreateResponseReply, ResponsesApiHandlers } from "@antiphon/contra
 import type { CreateResponseRequest } from "@antiphon/contracts/responses-api/types.ts";
 import type { CreateKeyStore } from "@antiphon/domain/create-keys.ts";
 import type { Caller } from "../access/caller.ts";
-import { answerResponse, type BegunResponse, beginResponse, type CreateContext } from "../create/begin-response.ts";
+import { type BegunResponse, beginResponse, type CreateContext } from "../create/begin-response.ts";
+import { answerCaller } from "../create/lasting-response.ts";
 import { createKeyOf } from "../create/once/create-key.ts";
 import { takeRetry } from "../create/once/lost-replies.ts";
 import { takeKey } from "../create/once/take-key.ts";
@@ -73,7 +74,7 @@ function createdReply(context: CreateContext): ResponsesApiHandlers<Caller>["cre
       const reply = await streamReply(context, body, caller);
       return { ...reply, headers: { ...reply.headers, ...omittedHeaders } };
     }
-    const make = body.background === true ? beginResponse : answerResponse;
+    const make = body.background === true ? beginResponse : answerCaller;
     const answer = await make(context, body, caller);
     const { status, headers } = replyHead(answer, body);
     const audioHeaders = audioHeader(body, answer.response.id);

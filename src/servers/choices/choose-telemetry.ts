@@ -1,6 +1,7 @@
 import type { Logger } from "@antiphon/base/logger.ts";
 import type { ToolObserver } from "@antiphon/domain/tool-watch.ts";
 import type { RequestObserver } from "@antiphon/http-kit/request-observer.ts";
+import type { BatchObserver } from "../../batches/ports.ts";
 import type { BusObserver } from "../../bus/ports.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import type { Config } from "../../config/load-config.ts";
@@ -15,6 +16,7 @@ import { METRICS } from "../../telemetry/metric-table.ts";
 import { modelServerOf } from "../../telemetry/model-server.ts";
 import { type ModelServerObserver, measureModelServers } from "../../telemetry/model-server-metrics.ts";
 import { measureProcess } from "../../telemetry/process/process-metrics.ts";
+import { measureBatches } from "../../telemetry/queues/batch-metrics.ts";
 import { type IngestObserver, measureIngest } from "../../telemetry/queues/ingest-metrics.ts";
 import { measureWebhooks } from "../../telemetry/queues/webhook-metrics.ts";
 import { RequestFacts } from "../../telemetry/requests/request-facts.ts";
@@ -35,6 +37,7 @@ export interface Telemetry {
   readonly tools: ToolObserver;
   readonly ingest: IngestObserver;
   readonly webhooks: WebhookObserver;
+  readonly batches: BatchObserver;
   readonly code: CodeObserver;
   readonly bus: BusObserver;
   readonly onCommit: (commit: Commit) => void;
@@ -62,6 +65,7 @@ export async function chooseTelemetry(config: Config, log: Logger): Promise<Tele
     tools: observeTools(meters, tracing, log),
     ingest: measureIngest(meters),
     webhooks: measureWebhooks(meters),
+    batches: measureBatches(meters),
     code: measureCode(meters),
     bus: measureBus(meters),
     onCommit: measureCommits(meters),

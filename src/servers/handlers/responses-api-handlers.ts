@@ -9,6 +9,7 @@ import type { Caller } from "../../responses-api/access/caller.ts";
 import type { CreateContext } from "../../responses-api/create/begin-response.ts";
 import { type AnswerOnce, answersOnce } from "../../responses-api/create/once/answer-once.ts";
 import type { HistoryContext } from "../../responses-api/input/load-history.ts";
+import type { BatchContext } from "../../responses-api/operations/batches/create-batch.ts";
 import { cancelResponse } from "../../responses-api/operations/cancel-response.ts";
 import { compactResponse } from "../../responses-api/operations/compact-response.ts";
 import type { ContainerContext } from "../../responses-api/operations/containers/create-container.ts";
@@ -59,6 +60,7 @@ import {
 import { usageHandlers } from "../../responses-api/organization/usage-handlers.ts";
 import type { WatchContext } from "../../responses-api/show/watch-response.ts";
 import type { RunLedger } from "../../runs/ports/run-ledger.ts";
+import { batchHandlers } from "./batch-handlers.ts";
 import { containerHandlers } from "./container-handlers.ts";
 import type { FacesContext } from "./faces-handlers.ts";
 import { type MonitoringContext, monitoringHandlers } from "./monitoring-handlers.ts";
@@ -91,6 +93,7 @@ export interface HandlerContexts {
   readonly vectorStores: VectorStoreContext;
   readonly containers: ContainerContext;
   readonly skills: SkillContext;
+  readonly batches: BatchContext;
   readonly webhooks: WebhookContext;
   readonly statistics: StatisticsContext;
   readonly exchanges: ExchangesContext;
@@ -110,6 +113,7 @@ export function responsesApiHandlers({
   vectorStores,
   containers,
   skills,
+  batches,
   webhooks,
   statistics,
   exchanges,
@@ -125,6 +129,7 @@ export function responsesApiHandlers({
     ...modelHandlers(creating.preparing.model.engine),
     ...containerHandlers(containers),
     ...skillHandlers(skills),
+    ...batchHandlers(batches),
     ...webhookHandlers(webhooks),
     ...vectorStoreHandlers(vectorStores),
     ...monitoringHandlers(monitoring),
@@ -139,6 +144,7 @@ export function responsesApiHandlers({
 /** Operations that make something, and answer in JSON without a secret. */
 type OnceOperation =
   | "compactResponse"
+  | "createBatch"
   | "createConversation"
   | "createConversationItems"
   | "createFile"
@@ -154,6 +160,7 @@ type OnceOperation =
 function onceHandlers(handlers: Pick<ResponsesApiHandlers<Caller>, OnceOperation>, once: AnswerOnce) {
   return {
     compactResponse: once("compactResponse", handlers.compactResponse),
+    createBatch: once("createBatch", handlers.createBatch),
     createConversation: once("createConversation", handlers.createConversation),
     createConversationItems: once("createConversationItems", handlers.createConversationItems),
     createFile: once("createFile", handlers.createFile),

@@ -3,6 +3,7 @@ import type { FaceName } from "@antiphon/domain/faces.ts";
 import type { BudgetPeriod } from "@antiphon/domain/keys.ts";
 import type { UsageKind } from "@antiphon/domain/usage.ts";
 import type { Generated } from "kysely";
+import type { BatchesTable, BatchLinesTable, BatchRunsTable } from "./batch-tables.ts";
 import type { ContainerFilesTable, ContainersTable, SkillsTable, SkillVersionsTable } from "./container-tables.ts";
 import type {
   VectorModelsTable,
@@ -49,6 +50,9 @@ export interface Database {
   readonly usage_counts: UsageCountsTable;
   readonly skills: SkillsTable;
   readonly skill_versions: SkillVersionsTable;
+  readonly batches: BatchesTable;
+  readonly batch_lines: BatchLinesTable;
+  readonly batch_runs: BatchRunsTable;
   readonly webhook_endpoints: WebhookEndpointsTable;
   readonly webhook_deliveries: WebhookDeliveriesTable;
 }

@@ -7,7 +7,7 @@ import type {
   WebhookEventType,
 } from "@antiphon/contracts/responses-api/types.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
-import { type Kysely, type Selectable, sql } from "kysely";
+import { type Kysely, type RawBuilder, type Selectable, sql } from "kysely";
 import { builtOnce, type StandIns } from "../database/built-once.ts";
 import { dialectal, hasText, nowMs } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
@@ -39,13 +39,22 @@ export function eventsOfEnd({ background, status, output }: Response): readonly 
 export async function writeWebhookEvents(db: Kysely<Database>, events: readonly PlannedEvent[]): Promise<void> {
   const now = Date.now();
   for (const { owner, responseId, id, type } of events)
-    await addDeliveries(db, { ...owner, id, type, responseId, now, second: secondsOf(now), quoted: `"${type}"` });
+    await addDeliveries(db, {
+      ...owner,
+      id,
+      type,
+      subjectId: responseId,
+      now,
+      second: secondsOf(now),
+      quoted: `"${type}"`,
+    });
 }
 
 type NewEvent = Owner & {
   readonly id: string;
   readonly type: string;
-  readonly responseId: string;
+  /** What it is about. */
+  readonly subjectId: string;
   readonly now: number;
   readonly second: number;
   /** As it stands in the list of an endpoint. */
@@ -54,14 +63,34 @@ type NewEvent = Owner & {
 
 const addDeliveries = builtOnce((db: Kysely<Database>, params: StandIns<NewEvent>) => {
   const due = dialectal(sql<number>`${params.value("now")}`, () => nowMs());
+  // The responses of a batch are told of by the end of the batch.
+  return sql<never>`${deliveriesOf((name) => sql`${params.value(name)}`, due)}
+    and not exists (select 1 from batch_runs where response_id = ${params.value("subjectId")})`.compile(db);
+});
+
+/** A delivery for each endpoint that wants the event. `valueOf`: what stands for a member of the event. */
+function deliveriesOf(
+  valueOf: (name: Exclude<keyof NewEvent, "now">) => RawBuilder<unknown>,
+  due: RawBuilder<number>,
+): RawBuilder<never> {
   return sql<never>`insert into webhook_deliveries
       (endpoint_id, event_id, event_type, subject_id, created_at, state, round, attempt_count, attempts, due_at)
-    select id, ${params.value("id")}, ${params.value("type")}, ${params.value("responseId")},
-      ${params.value("second")}, 'waiting', 0, 0, '[]', ${due}
+    select id, ${valueOf("id")}, ${valueOf("type")}, ${valueOf("subjectId")},
+      ${valueOf("second")}, 'waiting', 0, 0, '[]', ${due}
     from webhook_endpoints
-    where organization = ${params.value("organization")} and project = ${params.value("project")}
-      and disabled_at is null and ${hasText("event_types", params.value("quoted"))}`.compile(db);
-});
+    where organization = ${valueOf("organization")} and project = ${valueOf("project")}
+      and disabled_at is null and ${hasText("event_types", sql<string>`${valueOf("quoted")}`)}`;
+}
+
+/** Adds a delivery for each endpoint that wants to know of the end of a batch. */
+export function batchNews(
+  { id: subjectId, owner }: { readonly id: string; readonly owner: Owner },
+  type: WebhookEventType,
+): RawBuilder<never> {
+  const second = secondsOf(Date.now());
+  const event = { ...owner, id: newId("evt", second), type, subjectId, second, quoted: `"${type}"` };
+  return deliveriesOf((name) => sql`${event[name]}`, nowMs());
+}
 
 export function shownEndpoint(row: Selectable<WebhookEndpointsTable>): WebhookEndpoint {
   return {

@@ -19,6 +19,7 @@ import { skillsInPostgres } from "./migrations/0010-skills.ts";
 import { webhooksInPostgres } from "./migrations/0011-webhooks.ts";
 import { createAnswersInPostgres } from "./migrations/0012-create-answers.ts";
 import { redoLogsInPostgres } from "./migrations/0014-redo-logs.ts";
+import { batchesInPostgres } from "./migrations/0015-batches.ts";
 import { postgresDialect } from "./postgres-dialect.ts";
 import { UnfitTables } from "./unfit-tables.ts";
 
@@ -42,6 +43,7 @@ export const POSTGRES_MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0011-webhooks": webhooksInPostgres,
   "0012-create-answers": createAnswersInPostgres,
   "0014-redo-logs": redoLogsInPostgres,
+  "0015-batches": batchesInPostgres,
 };
 
 /** The time limit of a migration's statement, in milliseconds; it may copy a table. */

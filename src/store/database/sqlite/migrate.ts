@@ -30,6 +30,7 @@ import { skills } from "./migrations/0024-skills.ts";
 import { webhooks } from "./migrations/0025-webhooks.ts";
 import { createAnswers } from "./migrations/0026-create-answers.ts";
 import { redoLogs } from "./migrations/0028-redo-logs.ts";
+import { batches } from "./migrations/0029-batches.ts";
 
 /** All migrations by name. They run in the order of their names and are never edited once released. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -60,6 +61,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0025-webhooks": webhooks,
   "0026-create-answers": createAnswers,
   "0028-redo-logs": redoLogs,
+  "0029-batches": batches,
 };
 
 /** Runs all missing migrations, or none if one fails. Throws if the database is newer than this program. */

@@ -53,8 +53,8 @@ export class StoredFiles implements FileStore {
   async createFile(owner: Owner, file: IncomingFile, signal?: AbortSignal): Promise<StoredFile> {
     await this.#quota.requireRoom(owner);
     const holder = await this.#calls.workerNumber();
-    const { content, expiresAfter } = file;
-    const row = rowOf(owner, file, { id: `file-${randomHex(48)}`, createdAt: now(), expiresAfter });
+    const { id = `file-${randomHex(48)}`, content, expiresAfter } = file;
+    const row = rowOf(owner, file, { id, createdAt: now(), expiresAfter });
     await this.#db
       .insertInto("files")
       .values({ ...row, holder })

@@ -1,0 +1,45 @@
+import { isRecord } from "@antiphon/base/json/records.ts";
+import type { BatchError, CreateBatchRequest } from "@antiphon/contracts/responses-api/types.ts";
+import type { InputLine } from "@antiphon/domain/batches.ts";
+import type { TextLine } from "./input-lines.ts";
+
+/** The maximum characters of a `custom_id`. */
+const CUSTOM_ID_MAX = 512;
+
+export type CheckedLine =
+  | { readonly type: "line"; readonly line: InputLine; readonly model: string | null }
+  | { readonly type: "fault"; readonly fault: BatchError };
+
+/** Checks the form of a line; its request is checked when it is answered. `seen`: the `custom_id`s so far. */
+export function checkLine(
+  { line, text }: TextLine,
+  endpoint: CreateBatchRequest["endpoint"],
+  seen: Set<string>,
+): CheckedLine {
+  const fault = (code: string, param: string | null, message: string): CheckedLine => ({
+    type: "fault",
+    fault: { code, line, message, param },
+  });
+  const entry = objectIn(text);
+  if (entry === null) return fault("invalid_json_line", null, "This line is no JSON object.");
+  const { custom_id: customId, method, url, body } = entry;
+  if (typeof customId !== "string" || customId === "" || customId.length > CUSTOM_ID_MAX)
+    return fault("invalid_value", "custom_id", `'custom_id' must be text of 1 to ${CUSTOM_ID_MAX} characters.`);
+  if (seen.has(customId)) return fault("duplicate_custom_id", "custom_id", "Another line has the same 'custom_id'.");
+  seen.add(customId);
+  if (method !== "POST") return fault("invalid_method", "method", "'method' must be POST.");
+  if (url !== endpoint) return fault("mismatched_url", "url", `'url' must be the endpoint of the batch, ${endpoint}.`);
+  if (!isRecord(body)) return fault("missing_required_parameter", "body", "'body' must be the object of a request.");
+  const { model } = body;
+  const checked = { line, customId, body: JSON.stringify(body) };
+  return { type: "line", line: checked, model: typeof model === "string" ? model : null };
+}
+
+function objectIn(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
