@@ -26,6 +26,7 @@ const TESTS_ON_POSTGRES = [
   "tests/runs/{background,cancel,concurrency,replay}.test.ts",
   "tests/skills/operations.test.ts",
   "tests/vector-stores/operations.test.ts",
+  "tests/batches/{batches,crashes}.test.ts",
   "tests/webhooks/{crashes,delivery,failures}.test.ts",
 ];
 

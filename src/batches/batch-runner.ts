@@ -42,6 +42,8 @@ export class BatchRunner {
   readonly #wakeUp = new WakeUp();
   /** The lines that are answered. These promises never reject. */
   readonly #lines = new Set<Promise<void>>();
+  /** The ids of their responses. */
+  readonly #lineRuns = new Set<string>();
   #work: Promise<void> | null = null;
   readonly #running: Promise<void>;
 
@@ -82,9 +84,8 @@ export class BatchRunner {
       if (work !== null) this.#work = this.#do(work);
     }
     for (;;) {
-      const { runs, hasFreePlace } = load();
-      const others = Math.max(0, runs - this.#lines.size);
-      if (this.#stopping.signal.aborted || !hasFreePlace || this.#lines.size >= linesAllowed(linesMax, others)) return;
+      const linesNow = linesAllowed(linesMax, load.countExcept(this.#lineRuns));
+      if (this.#stopping.signal.aborted || !load.hasFreePlace || this.#lines.size >= linesNow) return;
       const line = await store.lines.claim();
       if (line === null) return;
       const answering = this.#answer(line).finally(() => {
@@ -132,8 +133,8 @@ export class BatchRunner {
 
   async #settle(line: HeldLine): Promise<void> {
     const { store, door, observer } = this.#parts;
-    const runs = await LineRuns.open(store.lines, line);
-    const answer = await door.answer(line, runs, this.#stopping.signal);
+    const runs = await LineRuns.open(store.lines, line, this.#lineRuns);
+    const answer = await door.answer(line, runs, this.#stopping.signal).finally(() => runs.leave());
     const pauseMs = runs.mayRepeat ? pauseAfter(answer.passingFault, line.attempts) : null;
     if (pauseMs !== null) {
       observer.noteLine("put_off");

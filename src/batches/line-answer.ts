@@ -9,17 +9,25 @@ export class LineRuns implements LastingRuns {
   readonly #lines: Pick<LineQueue, "nameRun">;
   readonly #line: HeldLine;
   readonly #runs: Map<number, LineRun>;
+  readonly #here: Set<string>;
   #isRefused = false;
 
-  private constructor(lines: Pick<LineQueue, "nameRun">, line: HeldLine, earlier: readonly LineRun[]) {
+  private constructor(lines: Pick<LineQueue, "nameRun">, line: HeldLine, runs: readonly LineRun[], here: Set<string>) {
     this.#lines = lines;
     this.#line = line;
-    this.#runs = new Map(earlier.map((run) => [run.choice, run]));
+    this.#runs = new Map(runs.map((run) => [run.choice, run]));
+    this.#here = here;
+    for (const { responseId } of runs) here.add(responseId);
   }
 
-  /** With the responses that earlier processes have named. */
-  static async open(lines: LineQueue, line: HeldLine): Promise<LineRuns> {
-    return new LineRuns(lines, line, await lines.runsOf(line));
+  /** With the responses that earlier processes have named. `here`: gets the ids of all, until they are left. */
+  static async open(lines: LineQueue, line: HeldLine, here: Set<string>): Promise<LineRuns> {
+    return new LineRuns(lines, line, await lines.runsOf(line), here);
+  }
+
+  /** This process waits for them no longer. */
+  leave(): void {
+    for (const { responseId } of this.#runs.values()) this.#here.delete(responseId);
   }
 
   find(choice: number): string | null {
@@ -29,6 +37,9 @@ export class LineRuns implements LastingRuns {
   async name(choice: number, responseId: string, isKept: boolean): Promise<void> {
     const run = { choice, responseId, isKept };
     await this.#lines.nameRun(this.#line, run);
+    const { responseId: earlierId = responseId } = this.#runs.get(choice) ?? {};
+    this.#here.delete(earlierId);
+    this.#here.add(responseId);
     this.#runs.set(choice, run);
   }
 

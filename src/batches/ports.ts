@@ -21,12 +21,12 @@ export interface LineDoor {
   removeResponse(owner: HeldLine["owner"], responseId: string): Promise<void>;
 }
 
-/** What this process does beside lines. */
+/** The responses that this process makes. */
 export interface ProcessLoad {
-  /** The number of responses that are made here or wait here, those of lines included. */
-  readonly runs: number;
   /** Whether there is a place for one more. */
   readonly hasFreePlace: boolean;
+  /** The number of those that are made or wait here, without these. */
+  countExcept(responseIds: ReadonlySet<string>): number;
 }
 
 /** Observes batches, for metrics. */
@@ -41,7 +41,7 @@ export interface BatchParts {
   readonly store: BatchStore;
   readonly files: Pick<FileStore, "createFile" | "findFile" | "streamFile">;
   readonly door: LineDoor;
-  readonly load: () => ProcessLoad;
+  readonly load: ProcessLoad;
   readonly observer: BatchObserver;
   /** The maximum lines that are answered at once here. */
   readonly linesMax: number;

@@ -112,6 +112,13 @@ export class RunHost {
     return this.#freePlaces() > this.#queue.length + this.#entering.size;
   }
 
+  /** The number of runs of this process, waiting or running, without these. */
+  countExcept(responseIds: ReadonlySet<string>): number {
+    let count = 0;
+    for (const id of this.#hostedRuns.keys()) if (!responseIds.has(id)) count += 1;
+    return count;
+  }
+
   /** The numbers of runs, for metrics. */
   get load(): { readonly foreground: number; readonly background: number; readonly queueLength: number } {
     return { foreground: this.#foreground, background: this.#background, queueLength: this.#queue.length };

@@ -42,11 +42,7 @@ const STATUSES_OUTAGE: ReadonlySet<number> = new Set([408, 500, 502, 503, 504, 5
 
 /** Starts to work on batches, with the operations of this server. */
 export function startBatches(parts: AnsweringParts, log: Logger): BatchRunner {
-  const { runs } = parts.watching;
-  const load = () => {
-    const { foreground, background, queueLength } = runs.load;
-    return { runs: foreground + background + queueLength, hasFreePlace: runs.hasFreePlace };
-  };
+  const load = parts.watching.runs;
   return new BatchRunner({ ...parts, load, door: lineDoor(parts, log) }, log);
 }
 
