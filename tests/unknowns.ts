@@ -118,6 +118,7 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   "schemas/files.yaml FilePurpose": ["files.upload.object-of-the-reference"],
   "schemas/content.yaml UrlCitation": ["tools.web.citation-indexes"],
   "schemas/files.yaml VectorStore": ["vector-stores.expiry.expired-is-refused"],
+  "schemas/batches.yaml BatchEndpoint": ["batches.create.refused"],
   "schemas/files.yaml VectorStoreFileBatch": ["vector-stores.batches.counts"],
   "schemas/files.yaml VectorStoreSearchRanking/properties/ranker": [
     "vector-stores.search.rankers",

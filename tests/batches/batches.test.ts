@@ -6,7 +6,7 @@ import { batchThatIs, clientOf, lineFor, linesIn, repeating, startBatch } from "
 const MODEL = "antiphon-built-in";
 
 test("a batch of responses ends with a line for each request", async () => {
-  verifies("batches.object-of-the-reference", "batches.output-files");
+  verifies("batches.operations.object-of-the-reference", "batches.output.files");
   const client = clientOf(await startTestServer());
   const begun = await startBatch(client, repeating(25));
   expect(begun).toMatchObject({ object: "batch", status: "validating", endpoint: "/v1/responses" });
@@ -28,7 +28,7 @@ test("a batch of responses ends with a line for each request", async () => {
 });
 
 test("chat completions and messages are answered in their own forms", async () => {
-  verifies("batches.endpoints");
+  verifies("batches.lines.endpoints");
   const client = clientOf(await startTestServer());
   const messages = [{ role: "user", content: "Repeat this: high tide" }];
   const chat = await startBatch(
@@ -55,7 +55,7 @@ test("chat completions and messages are answered in their own forms", async () =
 });
 
 test("lines that fail are in the error file, with the error that they would have had over HTTP", async () => {
-  verifies("batches.errors-by-line");
+  verifies("batches.output.errors-by-line");
   const client = clientOf(await startTestServer());
   const { id } = await startBatch(client, [
     ...repeating(1),

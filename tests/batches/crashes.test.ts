@@ -41,7 +41,7 @@ async function checkOnce(folder: string, { done }: World): Promise<void> {
 test(
   "a batch goes on after each kill -9 where it was, and answers each line once",
   async () => {
-    verifies("batches.crash.each-line-once", "batches.endpoints.hosted-tools");
+    verifies("batches.crash.each-line-once", "batches.lines.hosted-tools");
     const [folder, world] = [temporaryFolder(), await payingWorld()];
     let server = await start(folder, world);
     const { id } = await startBatch(clientOf(server), payingLines(world));

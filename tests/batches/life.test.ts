@@ -26,7 +26,7 @@ function waiting(count: number): readonly string[] {
 }
 
 test("a cancelled batch begins no further line, and keeps the answers of those that had begun", async () => {
-  verifies("batches.cancel");
+  verifies("batches.ends.cancelled");
   const { client, model } = await serveWaiting({ BATCH_LINES_MAX: "2" });
   const { id } = await startBatch(client, waiting(5));
   await expect.poll(() => model.turns()).toBe(2);
@@ -45,7 +45,7 @@ test("a cancelled batch begins no further line, and keeps the answers of those t
 });
 
 test("a batch whose time is over ends as expired, with the answers that it has", async () => {
-  verifies("batches.expiry");
+  verifies("batches.ends.expired");
   const { client, model, server } = await serveWaiting({ BATCH_LINES_MAX: "2" });
   const { id } = await startBatch(client, waiting(5));
   await expect.poll(() => model.turns()).toBe(2);
@@ -97,6 +97,8 @@ test("only files for batches are taken, and the same key makes one batch", async
   const { id } = await client.files.create({ file, purpose: "user_data" });
   const refused = client.batches.create({ ...WINDOW, input_file_id: id });
   await expect(refused).rejects.toMatchObject({ status: 400, param: "input_file_id" });
+  const completions = client.batches.create({ ...WINDOW, input_file_id: id, endpoint: "/v1/completions" });
+  await expect(completions).rejects.toMatchObject({ status: 400, param: "endpoint", code: "invalid_value" });
   await expect(client.batches.retrieve("batch_0")).rejects.toMatchObject({ status: 404 });
   await expect(client.batches.cancel("batch_0")).rejects.toMatchObject({ status: 404 });
   const wanted = { ...WINDOW, input_file_id: await upload(client, repeating(1)), metadata: { for: "test" } };
@@ -118,7 +120,7 @@ test("answers that are not to be stored are in the output file only", async () =
 });
 
 test("embeddings are made in a batch", async () => {
-  verifies("batches.endpoints");
+  verifies("batches.lines.endpoints");
   const { server } = await serveSeveral({ first: embeds }, "  vectors: first/a");
   const client = clientOf(server);
   const lines = ["Hello", "you"].map((input) => lineFor("/v1/embeddings", input, { model: "vectors", input }));
@@ -159,7 +161,7 @@ test("other responses come first: each takes the place of a line", async () => {
 });
 
 test("webhooks tell of the end of a batch, and not of its responses", async () => {
-  verifies("batches.webhooks");
+  verifies("batches.ends.webhooks");
   const { client } = await startWebhookServer();
   const receiver = await startReceiver();
   const { signing_secret } = await endpoint(

@@ -87,11 +87,25 @@ async function makeThings(source: string): Promise<Readonly<Record<string, strin
     whe_123: told.webhook_endpoint_id,
     evt_123: told.event_id,
     cntr_123: container,
+    batch_123: source.includes("batch_123") ? await makeBatch() : "",
+    file_of_batch: source.includes("file-123") ? await makeBatchFile() : "",
     file_of_container: await make("cntr_123", `/v1/containers/${container}/files`, { file_id: file }),
   };
 }
 
 const NO_ENDPOINT = { webhook_endpoint_id: "", event_id: "" };
+
+async function makeBatchFile(): Promise<string> {
+  const request = { model: "antiphon-built-in", input: "Hi" };
+  const line = JSON.stringify({ custom_id: "1", method: "POST", url: "/v1/responses", body: request });
+  const reply = await uploadFile(server, namedFile(line, "lines.jsonl"), "batch");
+  return Id.parse(await reply.json()).id;
+}
+
+async function makeBatch(): Promise<string> {
+  const batch = { input_file_id: await makeBatchFile(), endpoint: "/v1/responses", completion_window: "24h" };
+  return Id.parse(await (await server.post("/v1/batches", batch)).json()).id;
+}
 
 /** A skill of two versions. */
 async function makeSkill(): Promise<string> {
@@ -109,7 +123,8 @@ async function makeSkill(): Promise<string> {
 async function writeSample(name: string, source: string, ending: string): Promise<string> {
   const things = await makeThings(source);
   const isOfContainer = /^(get|delete|download)ContainerFile$/.test(name);
-  const ids = { ...things, "file-123": things[isOfContainer ? "file_of_container" : "file-123"] ?? "" };
+  const fileName = name === "createBatch" ? "file_of_batch" : isOfContainer ? "file_of_container" : "file-123";
+  const ids = { ...things, "file-123": things[fileName] ?? "" };
   const here = Object.entries(ids).reduce((all, [id, real]) => all.replaceAll(id, real), source);
   const file = `${name}.${ending}`;
   await writeFile(join(folder, file), here.replaceAll(ADDRESS, server.url).replace(/^curl /, CURL));

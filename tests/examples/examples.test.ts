@@ -56,6 +56,14 @@ test("the webhook tells of the end of the background response", async () => {
   expect(await print(process.execPath, "webhooks.ts")).toMatch(/^response\.completed: .*high tide/);
 });
 
+test("the batch ends with an answer to each question", async () => {
+  verifies("docs.examples.all-run", "batches.operations.object-of-the-reference");
+  const printed = await print(process.execPath, "batch.ts");
+  expect(printed).toMatch(/^completed: 2 of 2\n/);
+  expect(printed).toMatch(/^tide: .*high tide$/m);
+  expect(printed).toMatch(/^sum: .*42/m);
+});
+
 test.skipIf(program === null)("the recording is transcribed", async () => {
   verifies("docs.examples.all-run");
   const stt = await startToneServer();

@@ -33,7 +33,8 @@ const BODIES: Readonly<Record<string, unknown>> = {
 
 /** The path with ids filled in. */
 function pathOf({ path }: IdOperation, ids: Readonly<Record<string, string>>): string {
-  const parts = { version: "2", ...ids };
+  const batch = path.startsWith("/v1/batches/") ? { batch_id: ids["request_batch_id"] ?? "" } : {};
+  const parts = { version: "2", ...ids, ...batch };
   return path.replaceAll(
     /\{(\w+)\}/g,
     (_name, parameter: string) => new Map(Object.entries(parts)).get(parameter) ?? "",

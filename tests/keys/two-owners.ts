@@ -50,6 +50,8 @@ export interface Things {
   /** A store with the file, which is in the batch. */
   readonly vector_store_id: string;
   readonly batch_id: string;
+  /** A batch of requests. Its path calls it `batch_id`, too. */
+  readonly request_batch_id: string;
   readonly container_id: string;
   readonly container_file_id: string;
   /** A skill of two versions. */
@@ -89,12 +91,21 @@ export async function makeThings(party: Party): Promise<Things> {
     image_file_id: await upload(party, new File([DOT], "dot.png", { type: "image/png" })),
     vector_store_id: store,
     batch_id: idOf(batch),
+    request_batch_id: await requestBatch(party),
     container_id: container,
     container_file_id: idOf(containerFile),
     skill_id: skill,
     webhook_endpoint_id: endpoint,
     event_id: await sentEvent(party, endpoint),
   };
+}
+
+/** A batch whose file has faults. */
+async function requestBatch(party: Party): Promise<string> {
+  const file = formOf({ file: new File(["{}"], "lines.jsonl", { type: "text/plain" }), purpose: "batch" });
+  const input_file_id = idOf(await made(party, "/v1/files", file));
+  const batch = { input_file_id, endpoint: "/v1/responses", completion_window: "24h" };
+  return idOf(await made(party, "/v1/batches", batch));
 }
 
 /** The discard port: nothing is sent. */
@@ -127,6 +138,7 @@ export function unknownLike(things: Things): Things {
     image_file_id: changed(things.image_file_id),
     vector_store_id: changed(things.vector_store_id),
     batch_id: changed(things.batch_id),
+    request_batch_id: changed(things.request_batch_id),
     container_id: changed(things.container_id),
     container_file_id: changed(things.container_file_id),
     skill_id: changed(things.skill_id),

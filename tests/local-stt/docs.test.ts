@@ -57,16 +57,19 @@ async function makeThings(): Promise<Readonly<Record<string, string>>> {
     vector_store_id: await idOf(responses.post("/v1/vector_stores", { file_ids: [file] })),
     container_id: await idOf(responses.post("/v1/containers", { name: "Analysis" })),
     file_id: file,
+    batch_file_id: await idOf(uploadFile(responses, namedFile("{}", "lines.jsonl"), "batch")),
     skill_id: await makeSkill(),
     ...(await makeToldEndpoint(responses)),
   };
 }
 
-test.each(withSamples)("the Responses API accepts the sample request of $operationId", async ({ path, example }) => {
+test.each(withSamples)("the Responses API accepts the sample request of $operationId", async (sample) => {
+  const { operationId, path, example } = sample;
   verifies("stt.docs.served");
   const things = await makeThings();
+  const file = things[operationId === "createBatch" ? "batch_file_id" : "file_id"];
   const filled = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => things[name] ?? "");
-  const body: unknown = JSON.parse(JSON.stringify(example).replaceAll(SAMPLE_FILE, things["file_id"] ?? ""));
+  const body: unknown = JSON.parse(JSON.stringify(example).replaceAll(SAMPLE_FILE, file ?? ""));
   const reply = await responses.post(filled, body);
   expect(reply.status, await reply.text()).toBe(200);
 });

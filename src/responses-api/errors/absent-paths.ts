@@ -9,7 +9,7 @@ const INSTEAD: readonly (readonly [path: RegExp, advice: string])[] = [
   [/^\/images/, "Use POST /v1/responses with the tool 'image_generation'."],
   [/^\/audio/, "Speech to text has a server of its own, on STT_PORT; speech is made by POST /v1/responses."],
   [/^\/realtime/, "Use a WebSocket to /v1/responses."],
-  [/^\/(?:batches|fine_tuning|moderations|uploads)/, "This server does not have it."],
+  [/^\/(?:fine_tuning|moderations|uploads)/, "This server does not have it."],
 ];
 
 const FIXED_PATHS: ReadonlySet<string> = new Set(responsesApiRoutes.map(({ path }) => path));
