@@ -64,6 +64,11 @@ const IDS: Readonly<Record<string, string>> = {
   webhook_endpoint_id: "whe_123",
 };
 
+/** Batches of requests and of files have the same name in paths. */
+function exampleId(path: string, name: string): string {
+  return name === "batch_id" && path.startsWith("/v1/batches/") ? "batch_123" : (IDS[name] ?? name);
+}
+
 /** Paths whose query needs the start of a time, and a query for them. */
 const TIMED_PATHS = /^\/v1\/organization\/(?:usage\/|costs)/;
 const TIMED_QUERY = "?start_time=1735689600";
@@ -193,7 +198,7 @@ function samplesOf(operation: Operation, hasKeys: boolean): readonly CodeSample[
 }
 
 function curlSample({ operationId, method, path, body, isForm }: Operation, hasKeys: boolean): string {
-  const place = ADDRESS + path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => IDS[name] ?? name);
+  const place = ADDRESS + path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => exampleId(path, name));
   const url = TIMED_PATHS.test(path) ? `"${place}${TIMED_QUERY}"` : place;
   const line = TEXT_LINES[operationId];
   const form = isForm && body === null ? (FORMS[operationId] ?? []) : [];
@@ -244,9 +249,9 @@ print(${shownOf(operationId, "python")})
 /** The SDKs take the last parameter of a path first, and the others by name. */
 function parametersOf(path: string): readonly [string | null, JsonObject] {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
-  const others = names.slice(0, -1).map((name): [string, string] => [name, IDS[name] ?? name]);
+  const others = names.slice(0, -1).map((name): [string, string] => [name, exampleId(path, name)]);
   const own = names.at(-1);
-  return [own === undefined ? null : (IDS[own] ?? own), Object.fromEntries(others)];
+  return [own === undefined ? null : exampleId(path, own), Object.fromEntries(others)];
 }
 
 function shownOf(operationId: string, language: "python" | "typescript"): string {
