@@ -164,6 +164,10 @@ const BROKEN: Readonly<Record<string, Sources>> = {
     "src/responses-api/a.ts": 'let state: import("../runs/run-state.ts").RunState;',
     "src/runs/run-state.ts": "",
   },
+  "batches-see-ports": {
+    "src/batches/a.ts": 'import "../store/open-store.ts";',
+    "src/store/open-store.ts": "",
+  },
   "webhooks-see-ports": {
     "src/webhooks/a.ts": 'import "../store/open-store.ts";',
     "src/store/open-store.ts": "",

@@ -93,6 +93,10 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     "src/responses-api",
     [DOMAIN, RUN_FACE, RUN_PORTS, GENERATED_A],
   ),
+  folder("batches-see-ports", "batches/ works on what the store queues, by ports.", "src/batches", [
+    DOMAIN,
+    GENERATED_A,
+  ]),
   folder("webhooks-see-ports", "webhooks/ signs and sends what the store queues, by ports.", "src/webhooks", [
     EGRESS,
     DOMAIN,

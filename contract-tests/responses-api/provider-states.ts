@@ -1,6 +1,7 @@
 import OpenAI, { toFile } from "openai";
 import type { Service } from "../providers.fixture.ts";
 import { StateOutOfReach } from "../verification.fixture.ts";
+import { batchStates } from "./batch-states.ts";
 import { PNG_URL } from "./example-media.fixture.ts";
 import { ACME_KEY, LONG_TASK, SPENT_KEY, USE_UP } from "./http-server.fixture.ts";
 import { skillStates } from "./skill-states.ts";
@@ -33,6 +34,7 @@ export function publicStates(service: Service) {
     ...vectorStoreStates(service),
     ...containerStates(service),
     ...skillStates(service),
+    ...batchStates(service),
     ...webhookStates(service),
   } satisfies StateTable;
 }
