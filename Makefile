@@ -18,6 +18,9 @@ ARGS ?=
 
 # npm writes these two files when an install is complete.
 INSTALLED := node_modules/.package-lock.json
+# make start installs only what the server and its pages need. What needs more then installs everything.
+SERVER_ONLY := node_modules/.server-only
+STARTABLE := $(if $(wildcard $(SERVER_ONLY)),$(SERVER_ONLY),$(if $(wildcard $(INSTALLED)),$(INSTALLED),$(SERVER_ONLY)))
 CODEGEN_INSTALLED := scripts/codegen/node_modules/.package-lock.json
 CODEX_INSTALLED := tests/clients/codex/node_modules/.package-lock.json
 # Only make clients tries Cline: a run of it waits ten seconds for its vendor. Elsewhere its tests are skipped.
@@ -44,7 +47,7 @@ DOCS_SITE_INSTALLED := scripts/docs-site/node_modules/.package-lock.json
 # No package runs a script of its own.
 NPM_CI := npm ci --include=dev --ignore-scripts --loglevel=error --no-progress
 
-.PHONY: help setup node-version free-ports page screenshots docs speech-engine generate generate-check dev start debian-programs test-setup test test-quick trials clients cluster-test durability upgrade-test contract-test pacts mutations requirements check structure bench real-model fuzz real-speech tools-quality analyst-trial mcp-servers client-build package newcomer sbom code-packages
+.PHONY: help setup node-version startable free-ports page screenshots docs speech-engine generate generate-check dev start debian-programs test-setup test test-quick trials clients cluster-test durability upgrade-test contract-test pacts mutations requirements check structure bench real-model fuzz real-speech tools-quality analyst-trial mcp-servers client-build package newcomer sbom code-packages
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,14 +58,18 @@ setup: node-version ## install what the server and its tests need; on Linux with
 node-version: $(INSTALLED)
 	@node scripts/check-node.js
 
+# The same of an install of the server alone.
+startable: $(STARTABLE)
+	@node scripts/check-node.js
+
 # Comes first: an install takes a minute, which nobody wants to wait for only to read that a port is in use.
 free-ports:
 	@node scripts/check-ports.js $(ARGS)
 
-start: free-ports node-version $(PAGE) ## serve both interfaces; settings: make start ARGS=--help
+start: free-ports startable $(PAGE) ## serve both interfaces; settings: make start ARGS=--help
 	node $(SERVER_FLAGS) src/main.ts $(ARGS)
 
-dev: free-ports node-version $(PAGE) ## serve both interfaces, and start again whenever a file changes
+dev: free-ports startable $(PAGE) ## serve both interfaces, and start again whenever a file changes
 	node $(SERVER_FLAGS) --watch src/main.ts $(ARGS)
 
 page: $(INSTALLED) $(PAGE) ## build the inspector and the chat lab; make start does so by itself
@@ -177,12 +184,20 @@ real-speech: $(INSTALLED) $(PAGE) ## count the words of people's voices that are
 fuzz: $(INSTALLED) ## hold both servers to their documents with requests that Schemathesis makes up; make fuzz ARGS=--help
 	node scripts/fuzz/main.ts $(ARGS)
 
-$(PAGE): $(PAGE_SOURCES) | $(INSTALLED)
+$(PAGE): $(PAGE_SOURCES) | $(STARTABLE)
 	node scripts/build-page.ts
 	@touch $@
 
+$(SERVER_ONLY): package-lock.json web/package-lock.json
+	@node scripts/install-server.js
+	@touch $@
+
+ifneq ($(wildcard $(SERVER_ONLY)),)
+.PHONY: $(INSTALLED)
+endif
 $(INSTALLED): package-lock.json
 	$(NPM_CI)
+	@rm -f $(SERVER_ONLY)
 	@# npm 9, which Debian 12 has, makes no links to the programs of optional packages, and Node comes in one.
 	@for node in node_modules/node-linux-*/bin/node; do \
 		[ ! -x "$$node" ] || [ -e node_modules/.bin/node ] || ln -s "../$${node#node_modules/}" node_modules/.bin/node; \

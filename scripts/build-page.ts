@@ -4,10 +4,14 @@
  */
 
 import { copyFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
-import { build } from "vite";
+import { pathToFileURL } from "node:url";
 
 const ROOT = resolve(import.meta.dirname, "..");
+/** An install of the server alone has Vite in web/, and one of everything in the root. */
+const VITE = createRequire(join(ROOT, "web/package.json")).resolve("vite");
+const { build }: typeof import("vite") = await import(pathToFileURL(VITE).href);
 /** Both pages record the microphone by the same worklet, a file of its own because it runs in its own thread. */
 const WORKLET = join(ROOT, "web/chat-lab/microphone-worklet.ts");
 

@@ -1,23 +1,32 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { chmod, copyFile, mkdir, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { delimiter, dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "./kit/temporary-folder.ts";
 import { verifies } from "./verifies.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 /** What `make start` needs before it installs. */
-const FILES = ["Makefile", "package.json", "package-lock.json", "scripts/check-ports.js", "scripts/check-node.js"];
+const FILES = [
+  "Makefile",
+  "package.json",
+  "package-lock.json",
+  "web/package-lock.json",
+  "scripts/check-ports.js",
+  "scripts/check-node.js",
+  "scripts/install-server.js",
+];
 
-/** A clone in which nothing is installed. Its `npm` only leaves a file, and fails. */
+/** A clone in which nothing is installed. Its `npm` only writes its arguments into the file `installing`, and fails. */
 async function freshClone(): Promise<string> {
   const folder = temporaryFolder();
-  for (const name of ["scripts", "bin"]) await mkdir(join(folder, name));
+  for (const name of ["scripts", "bin", "web"]) await mkdir(join(folder, name));
   for (const file of FILES) await copyFile(join(ROOT, file), join(folder, file));
-  await writeFile(join(folder, "bin/npm"), `#!/bin/sh\ntouch ${folder}/installing\nexit 1\n`);
+  await writeFile(join(folder, "bin/npm"), `#!/bin/sh\necho "$@" >> ${folder}/installing\nexit 1\n`);
   await chmod(join(folder, "bin/npm"), 0o755);
   return folder;
 }
@@ -56,4 +65,28 @@ test("make start goes on where ports are free, and where nothing is served", asy
     expect(await makeStart(folder, args)).not.toContain("is in use");
     expect(existsSync(join(folder, "installing"))).toBe(true);
   }
+});
+
+test("make start tells what it installs, leaves out what tests need, and says why it could not", async () => {
+  verifies("config.start.install-is-small-and-told");
+  const folder = await freshClone();
+  const said = await makeStart(folder, "--port 0 --stt-port 0");
+  expect(said).toMatch(/^Installing the packages of the server, \d+ MB, .* It takes about half a minute, once\.$/m);
+  expect(said).toContain("npm could not install the packages. It needs its registry");
+  const asked = await readFile(join(folder, "installing"), "utf8");
+  expect(asked).toMatch(/^ci .*--omit=dev --omit=optional\n$/); // This Node is new enough.
+});
+
+test("what is installed is told, without what a server never reads", async () => {
+  verifies("config.start.install-is-small-and-told");
+  const folder = await freshClone();
+  const files = ["zod/index.js", "zod/index.js.map", "zod/index.d.ts", "zod/LICENSE.md", "zod/src/index.ts"];
+  const making = files.map((file) => `mkdir -p $(dirname node_modules/${file}); echo x > node_modules/${file}`);
+  await writeFile(join(folder, "bin/npm"), ["#!/bin/sh", "mkdir -p web/node_modules", ...making, ""].join("\n"));
+  const said = await makeStart(folder, "--port 0 --stt-port 0"); // Ends at the page, which is not in this clone.
+  expect(said).toMatch(/Installed \d+ MB in \d+ s\./);
+  const left = await readdir(join(folder, "node_modules/zod"));
+  expect(left.toSorted()).toEqual(["LICENSE.md", "index.js"]);
+  const { stdout } = await promisify(execFile)("make", ["--dry-run", "setup"], { cwd: folder });
+  expect(stdout).toContain("npm ci --include=dev"); // Tests need the rest.
 });

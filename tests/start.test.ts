@@ -181,6 +181,22 @@ test("a scenario file wins over a model server, and the banner says so", async (
   expect(JSON.stringify(await reply.json())).toContain("From the scenario");
 });
 
+test("features that the machine reduces are told, each with what mends it", async () => {
+  verifies("config.start.reduced-features-are-told");
+  const bin = temporaryFolder();
+  await writeFile(join(bin, "apt-get"), "#!/bin/sh\n", { mode: 0o755 });
+  const engine = { SPEECH_ENGINE: "whisper", WHISPER_CACHE_DIR: join(bin, "cache"), WHISPER_DOWNLOAD: "false" };
+  const server = await startChildServer({ env: { PATH: bin, ...engine, WEB_SEARCH_PROVIDER: "none" } });
+  const install = `To mend it: ${process.getuid?.() === 0 ? "" : "sudo "}apt-get install -y`;
+  const reduced = (text: string): RegExp => new RegExp(`^Reduced {12}${text}$`, "m");
+  await expect.poll(() => server.said()).toMatch(reduced(`mp3 and m4a: without ffmpeg, .*[.] ${install} ffmpeg`));
+  expect(server.said()).toMatch(reduced(`spoken answers: nothing is spoken without espeak-ng[.] ${install} espeak-ng`));
+  expect(server.said()).toMatch(
+    reduced(`speech to text: .* cmake and a C[+]{2} compiler.*[.] ${install} cmake make g[+]{2}`),
+  );
+  expect(server.said()).not.toMatch(/Reduced +(?:web search|code|file search)/); // Switched off, or told above.
+});
+
 test("a server prints its address only when it listens", async () => {
   verifies("transport.drain.starts-fast");
   for (let start = 0; start < 3; start++) {

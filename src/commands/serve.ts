@@ -27,12 +27,14 @@ import { startSttCloud } from "../servers/stt-cloud.ts";
 import { openLog, type RootLog } from "../telemetry/log/log.ts";
 import { programVersion } from "../version/program-version.ts";
 import { isReadable, lineRewriter } from "./log-format.ts";
+import { examineFeatures } from "./machine/examine-features.ts";
 import { warnOfNearMisses } from "./near-misses.ts";
 import { showSpeechProgress } from "./speech-progress.ts";
 import {
   type BannerLine,
   bannerLines,
   KEY_LINE,
+  laterLines,
   type NextSteps,
   terminalBanner,
   terminalLine,
@@ -51,8 +53,8 @@ interface Running {
   readonly greeting: readonly BannerLine[];
   /** The next steps for this server, without its key. */
   readonly next: Omit<NextSteps, "keyFile"> | null;
-  /** A line that follows once it is known; null if there is none. */
-  readonly laterLine: Promise<string> | null;
+  /** Lines that follow once they are known. */
+  readonly laterLines: Promise<readonly BannerLine[]> | null;
   readonly keys: ApiKeys;
   /** The local speech server; null if this process has none. */
   readonly speechUrl: string | null;
@@ -81,7 +83,7 @@ export function serveBoth(environment: Environment, argv: readonly string[]): Pr
     });
     const { url, keys, model, code } = responsesApi;
     if (speech === null)
-      return { greeting: [], next: null, laterLine: null, keys, speechUrl: null, close: responsesApi.close };
+      return { greeting: [], next: null, laterLines: null, keys, speechUrl: null, close: responsesApi.close };
     if (model.baseUrl !== null) void reportModelServer(model.baseUrl, log);
     for (const { name, url: baseUrl } of model.servers?.entries ?? [])
       void reportModelServer(baseUrl, log, `servers.${name} of MODELS_FILE`);
@@ -101,7 +103,7 @@ export function serveBoth(environment: Environment, argv: readonly string[]): Pr
         ["File search goes", searchText(config)],
       ],
       next: { url, model: model.kindOf("") === "built-in" && config.scenarioFile === null ? BUILT_IN_MODEL : null },
-      laterLine: code.line(),
+      laterLines: code.place().then(async (place) => laterLines(place, await examineFeatures(config, place))),
       keys,
       speechUrl: localStt.url,
       close: (leaving) => Promise.all([responsesApi.close(leaving), closeLocal(localStt, leaving)]),
@@ -120,7 +122,7 @@ export function serveCloud(environment: Environment, argv: readonly string[]): P
     assert(speech !== null, "the cloud stream is served by one process, which has the engine");
     const server = await startSttCloud(config, log.child({ interface: "cloud-stt" }), speech.engine);
     return {
-      laterLine: null,
+      laterLines: null,
       greeting: [["Cloud stream", `${server.url.replace("http", "ws")}/stt/v1/stream`]],
       next: null,
       keys: server.keys,
@@ -168,10 +170,11 @@ async function serve(
   manager?.ready(`Serving ${programVersion()}`);
   let stopping: Promise<void> | null = null;
   let untilReplaced: Deadline | null = null; // Set in a process that has been replaced.
-  void running.laterLine?.then((line) => {
+  void running.laterLines?.then((lines) => {
     if (stopping !== null) return;
-    if (joinedProcess !== null) joinedProcess.tell(line);
-    else console.log(isReadable(config) ? terminalLine(line, config.hasColors) : line);
+    for (const line of bannerLines(lines))
+      if (joinedProcess !== null) joinedProcess.tell(line);
+      else console.log(isReadable(config) ? terminalLine(line, config.hasColors) : line);
   });
   if (config.speechEngine !== "none" && speech !== null) showSpeechProgress(speech.engine, process.stderr);
   const stop = async (isReplaced: boolean): Promise<void> => {

@@ -1,4 +1,7 @@
 import { styleText } from "node:util";
+import type { CodePlace } from "../servers/choices/code/choose-code.ts";
+import { FILE_SEARCH } from "./machine/examine-features.ts";
+import type { MachineLine } from "./machine/machine-line.ts";
 
 /** A line of the banner: a name and its text. */
 export type BannerLine = readonly [name: string, text: string];
@@ -20,12 +23,31 @@ export interface NextSteps {
 
 const NAME_CHARACTERS = 19;
 
+const REDUCED_LINE = "Reduced";
+
 /** The name of the line about the key. */
 export const KEY_LINE = "API key";
 
 /** The lines for scripts and logs. */
 export function bannerLines(lines: readonly BannerLine[]): readonly string[] {
   return lines.map(([name, text]) => `${name.padEnd(NAME_CHARACTERS)}${text}`);
+}
+
+/** Where code runs, and each feature that is less than it could be, with the command that mends it. */
+export function laterLines(
+  { place, abilities, why }: CodePlace,
+  features: readonly MachineLine[],
+): readonly BannerLine[] {
+  const code: BannerLine =
+    abilities === null ? ["Code does not run", why] : ["Code runs in", `${place}, Python ${abilities.python}`];
+  const reduced = features.filter(
+    ({ part, state }) => part !== FILE_SEARCH && (state === "reduced" || state === "fails"),
+  );
+  const lines = reduced.map(({ part, text, cure }): BannerLine => {
+    const advice = cure === null ? "" : `. To mend it: ${cure}`;
+    return [REDUCED_LINE, `${part}: ${text}${advice}`];
+  });
+  return [code, ...lines];
 }
 
 /** The lines of several processes as one banner. The process that created the key prints it and its location. */

@@ -54,7 +54,7 @@ import { websocketMode } from "./websocket-mode.ts";
 export interface ResponsesApiServer extends Omit<RunningServer, "close" | "handOver"> {
   readonly model: ChosenModel;
   readonly keys: ApiKeys;
-  readonly code: Pick<CodeParts, "line">;
+  readonly code: Pick<CodeParts, "place">;
   /**
    * Stops serving and resolves once everything is closed, by default as on `SIGTERM`. If another process already serves
    * the addresses, this one stops listening at once.

@@ -12,6 +12,7 @@ test.each([
   "package-lock.json",
   "scripts/codegen/package-lock.json",
   "scripts/docs-site/package-lock.json",
+  "web/package-lock.json",
   "tests/clients/codex/package-lock.json",
   "tests/clients/cline/package-lock.json",
 ])("%s names every optional package, also those of other systems: npm ci refuses it otherwise", (path) => {
@@ -21,4 +22,13 @@ test.each([
     Object.keys(optionalDependencies).flatMap((name) => (names.has(name) ? [] : [`${name}, of ${place}`])),
   );
   expect(missing).toEqual([]);
+});
+
+test("the pages are built by the same packages in an install of the server alone", () => {
+  const Package = z.object({ devDependencies: z.record(z.string(), z.string()) });
+  const read = (path: string) => Package.parse(JSON.parse(readFileSync(join(ROOT, path), "utf8"))).devDependencies;
+  const ofTests = read("package.json");
+  const ofPages = Object.entries(read("web/package.json"));
+  expect(ofPages.map(([name]) => name)).toEqual(["react", "react-dom", "vite"]);
+  for (const [name, version] of ofPages) expect([name, version]).toEqual([name, ofTests[name]]);
 });

@@ -52,11 +52,15 @@ export function chooseEmbedder(config: Config, model: ModelPlace, log: Logger): 
   return { forSearch: embedder, forIngest: embedder };
 }
 
+/** The model by which vector stores are searched by meaning; null if they are not. Throws `ConfigError`. */
+export function searchByMeaning(config: Config): string | null {
+  return config.embeddingModel ?? embeddingFile(config)?.model ?? null;
+}
+
 /** How vector stores are searched, for the start and the doctor. */
 export function searchText(config: Config): string {
-  if (config.embeddingModel !== null) return `by words and by meaning (${config.embeddingModel})`;
-  const file = embeddingFile(config);
-  if (file !== null) return `by words and by meaning (${file.model})`;
+  const model = searchByMeaning(config);
+  if (model !== null) return `by words and by meaning (${model})`;
   return config.embeddingFile === NO_FILE
     ? "by words (EMBEDDING_FILE is none)"
     : "by words; `antiphon search setup` fetches a model for the meaning";

@@ -39,14 +39,15 @@ const KEYLESS: ReadonlySet<string> = new Set<ProviderName>(["searxng", "mediawik
 
 /** The web_search tool with the configured search server. Throws `ConfigError` if the server's key is missing. */
 export async function chooseWebSearch(config: Config, egress: Egress): Promise<HostedTool> {
-  const provider = await chooseProvider(config);
+  const provider = await findSearchProvider(config);
   const { webOpen: open, webSearchProvider } = config;
   if (provider === null && (open === "off" || webSearchProvider === "none")) return webSearchTool(null);
   const searches = provider === null ? null : new SearchCache(provider);
   return webSearchTool({ searches, pages: new PageReader(egress), open });
 }
 
-async function chooseProvider(config: Config): Promise<SearchProvider | null> {
+/** The configured search server, or one found on this machine; null if there is none. Throws `ConfigError`. */
+export async function findSearchProvider(config: Config): Promise<SearchProvider | null> {
   const { webSearchProvider: provider, webSearchBaseUrl, webSearchApiKey, webSearchTimeoutMs: timeoutMs } = config;
   if (provider === "none" || (provider === "auto" && webSearchBaseUrl === null && !config.findLocalDaemon)) return null;
   const baseUrl = webSearchBaseUrl ?? ADDRESSES[provider === "auto" ? "searxng" : provider];

@@ -1,5 +1,5 @@
 import type { Logger } from "@antiphon/base/logger.ts";
-import type { CodeFinder, CodeOffer } from "@antiphon/domain/containers.ts";
+import type { CodeAbilities, CodeFinder, CodeOffer } from "@antiphon/domain/containers.ts";
 import type { SandboxEngine } from "@antiphon/sandbox/ports/sandbox-engine.ts";
 import type { StoredContainers } from "@antiphon/sandbox/ports/stored-containers.ts";
 import { SandboxSessions } from "@antiphon/sandbox/sessions/sandbox-sessions.ts";
@@ -12,12 +12,17 @@ interface Foundations {
   readonly telemetry: Pick<Telemetry, "code">;
 }
 
+/** Where code runs, such as `bubblewrap`, and what it can do there; or why it does not run, as a sentence. */
+export type CodePlace =
+  | { readonly place: string; readonly abilities: CodeAbilities; readonly why: null }
+  | { readonly place: null; readonly abilities: null; readonly why: string };
+
 /** The sandboxes of this server. They are found in the background. */
 export interface CodeParts extends CodeFinder {
   /** Starts the search for an engine if it has not started. */
   start(): void;
-  /** The line for the start banner, once the engine is known. */
-  line(): Promise<string>;
+  /** Resolves once the engine is known. */
+  place(): Promise<CodePlace>;
   /** Ends all sessions. */
   close(): Promise<void>;
 }
@@ -67,10 +72,11 @@ export function chooseCode(config: Config, { containers, telemetry }: Foundation
     },
     find: findOnce,
     start: () => void findOnce(),
-    line: async () => {
+    place: async () => {
       const { sessions, reason } = await findOnce();
-      if (sessions === null) return `Code does not run  ${reason}`;
-      return `Code runs in       ${place}, Python ${sessions.abilities.python}`;
+      return sessions === null
+        ? { place: null, abilities: null, why: reason }
+        : { place, abilities: sessions.abilities, why: null };
     },
     close: async () => {
       closing.abort(new Error("the server stops"));
