@@ -1,38 +1,46 @@
+import { existsSync } from "node:fs";
 import { parseArgs, styleText } from "node:util";
 import { silentLogger } from "@antiphon/base/logger.ts";
 import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
-import { ConfigError } from "../config/config-error.ts";
 import { type Config, type Environment, loadConfig } from "../config/load-config.ts";
 import { examineRetrieval } from "../model-engines/probing/examine-retrieval.ts";
 import { type Examination, examineServer } from "../model-engines/probing/examine-server.ts";
 import type { Finding, Verdict } from "../model-engines/probing/finding.ts";
-import { searchText } from "../servers/choices/choose-embedder.ts";
-import { chooseModel } from "../servers/choices/choose-model.ts";
+import { type ChosenModel, chooseModel } from "../servers/choices/choose-model.ts";
 import type { ModelServers } from "../servers/choices/choose-model-servers.ts";
+import { programVersion } from "../version/program-version.ts";
+import { examineMachine } from "./machine/examine-machine.ts";
+import type { MachineLine, MachineState } from "./machine/machine-line.ts";
+import { writeSupportBundle } from "./machine/support-bundle.ts";
 import { examineMcpServers, type McpExamination } from "./mcp/examine-mcp-servers.ts";
 import { argumentFault } from "./misused-command.ts";
 
 const USAGE = `Usage: antiphon doctor [URL] [--model NAME] [--all] [--json]
+       antiphon doctor [--bundle FILE] [--model NAME] [--all] [--json]
 
+Without a URL, looks at the whole machine first: models, speech, media, sandboxes, search, disk, memory, ports, clock and keys. Each line has a state, and the command or setting that mends it. Then it examines the model servers and MCP servers of the settings.
 Sends a few short requests to a model server, such as http://127.0.0.1:11434/v1. Reports which fields of a request the server honours, which Antiphon emulates, which have no effect and which are refused, and why. A model without answers is tried for embeddings and ranks. Without a URL, it examines all servers of MODELS_FILE, by what their models are for, or the server of MODEL_BASE_URL, or Ollama on this machine; and it connects to each MCP server of MCP_SERVERS_FILE and lists its tools. The key is MODEL_API_KEY, from the environment or .env.
---all shows every field of a request; --json prints everything as JSON.
+--all shows every field of a request; --json prints everything as JSON. --bundle writes it to a new file, too, with the settings that are not defaults and facts of the system, for those who help; it has no secrets, but names of hosts and paths.
 
-Exit codes: 0 if every server answers, MCP servers among them, 1 if one does not, 2 for invalid arguments.`;
+Exit codes: 0 if nothing fails and every server answers, MCP servers among them, 1 otherwise, 2 for invalid arguments.`;
 
 const ANSWERS_EXIT_CODE = 0;
 const NO_ANSWER_EXIT_CODE = 1;
 const USAGE_EXIT_CODE = 2;
 
-const MARKS: Readonly<Record<Verdict | McpExamination["verdict"], readonly [string, Parameters<typeof styleText>[0]]>> =
-  {
-    honoured: ["✓", "green"],
-    emulated: ["≈", "cyan"],
-    ignored: ["·", "yellow"],
-    refused: ["✗", "red"],
-    unknown: ["?", "magenta"],
-    works: ["✓", "green"],
-    fails: ["✗", "red"],
-  };
+type Mark = readonly [string, Parameters<typeof styleText>[0]];
+
+const MARKS: Readonly<Record<Verdict | McpExamination["verdict"] | MachineState, Mark>> = {
+  honoured: ["✓", "green"],
+  emulated: ["≈", "cyan"],
+  ignored: ["·", "yellow"],
+  refused: ["✗", "red"],
+  unknown: ["?", "magenta"],
+  works: ["✓", "green"],
+  reduced: ["≈", "yellow"],
+  off: ["·", "yellow"],
+  fails: ["✗", "red"],
+};
 
 interface Output {
   readonly print: (text: string) => void;
@@ -43,6 +51,7 @@ interface Output {
 
 interface DoctorWishes extends ReportWishes {
   readonly model?: string;
+  readonly bundle?: string;
 }
 
 interface ReportWishes extends Output {
@@ -63,14 +72,44 @@ export async function runDoctor(argv: readonly string[], environment: Environmen
     output.print(USAGE);
     return ANSWERS_EXIT_CODE;
   }
-  const server = positionals[0] === undefined ? {} : { MODEL_BASE_URL: positionals[0], MODELS_FILE: "" };
+  const [url] = positionals;
+  const server = url === undefined ? {} : { MODEL_BASE_URL: url, MODELS_FILE: "" };
   const config = loadConfig({ ...environment, ...server, SCENARIO_FILE: "" }, []);
-  const choice = await chooseModel(config, silentLogger);
+  const model = await chooseModel(config, silentLogger);
   const wishes = { ...values, ...output, hasColors: config.hasColors };
-  if (values.json !== true) output.note(`Vector stores are searched ${searchText(config)}.`);
-  const mcpServers = positionals[0] === undefined ? await examineMcp(config, wishes) : [];
-  const code = await examineModels(choice, mcpServers, wishes);
-  return mcpServers.some(({ verdict }) => verdict === "fails") ? NO_ANSWER_EXIT_CODE : code;
+  return url === undefined ? await examineWhole(config, model, wishes) : await examineNamed(model, wishes);
+}
+
+/** Examines one server, whose address was given. */
+async function examineNamed(model: ChosenModel, wishes: DoctorWishes): Promise<number> {
+  const { reports, haveAllAnswered } = await examineModels(model, wishes);
+  if (wishes.json === true) wishes.print(JSON.stringify(reports[0], null, 2));
+  return haveAllAnswered ? ANSWERS_EXIT_CODE : NO_ANSWER_EXIT_CODE;
+}
+
+/** Examines this machine, and then its MCP servers and model servers. */
+async function examineWhole(config: Config, model: ChosenModel, wishes: DoctorWishes): Promise<number> {
+  const machine = await examineMachine(config, model, new AbortController().signal);
+  if (wishes.json !== true)
+    for (const line of ["This machine", ...machine.map(machineText(wishes)), ""]) wishes.print(line);
+  const mcpServers = await examineMcp(config, wishes);
+  const { reports, haveAllAnswered } = await examineModels(model, wishes);
+  const findings = { machine, servers: reports, mcp_servers: mcpServers };
+  if (wishes.json === true) wishes.print(JSON.stringify({ version: programVersion(), ...findings }, null, 2));
+  if (wishes.bundle !== undefined) {
+    writeSupportBundle(wishes.bundle, config, findings);
+    wishes.note(`${wishes.bundle} has no secrets, but names of hosts and paths. Look at it before you send it.`);
+  }
+  const fails = [
+    ...machine.filter(({ state }) => state === "fails"),
+    ...mcpServers.filter(({ verdict }) => verdict === "fails"),
+  ];
+  return fails.length === 0 && haveAllAnswered ? ANSWERS_EXIT_CODE : NO_ANSWER_EXIT_CODE;
+}
+
+function machineText({ isTerminal, hasColors }: ReportWishes): (line: MachineLine) => string {
+  return ({ part, state, text, cure }) =>
+    lineOf(state, part, cure === null ? text : `${text}. To mend it: ${cure}`, isTerminal && hasColors);
 }
 
 /** Examines the MCP servers of the operator, and prints what came of it unless JSON is wanted. */
@@ -93,39 +132,36 @@ async function examineMcp(config: Config, wishes: ReportWishes): Promise<readonl
   return examinations;
 }
 
-async function examineModels(
-  choice: Awaited<ReturnType<typeof chooseModel>>,
-  mcpServers: readonly McpExamination[],
-  wishes: DoctorWishes,
-): Promise<number> {
+interface ModelReports {
+  /** As JSON has them. */
+  readonly reports: readonly object[];
+  readonly haveAllAnswered: boolean;
+}
+
+/** Examines the model servers, and prints each finding as it comes unless JSON is wanted. */
+async function examineModels(choice: ChosenModel, wishes: DoctorWishes): Promise<ModelReports> {
   const { model: chosenModel = null, json = false } = wishes;
-  if (choice.servers !== null) return await examineAll(choice.servers, mcpServers, wishes);
-  if (choice.kindOf("") === "built-in") {
-    if (mcpServers.length === 0)
-      throw new ConfigError(["There is no model server to examine. Name its URL, or set MODEL_BASE_URL."]);
-    if (json) wishes.print(JSON.stringify({ mcp_servers: mcpServers }, null, 2));
-    return ANSWERS_EXIT_CODE;
-  }
+  if (choice.servers !== null) return await examineAll(choice.servers, wishes);
+  if (choice.kindOf("") === "built-in") return { reports: [], haveAllAnswered: true };
   const signal = new AbortController().signal;
   if (!json) wishes.note(`Examining ${choice.description} …`);
-  const request = { model: chosenModel, signal };
-  const examination = json
-    ? await examineServer(choice.engine, request)
-    : await printReport(choice.engine, request, wishes);
-  const others = mcpServers.length === 0 ? {} : { mcp_servers: mcpServers };
-  if (json) wishes.print(JSON.stringify({ server: choice.baseUrl, ...examination, ...others }, null, 2));
-  return isUsable(examination) ? ANSWERS_EXIT_CODE : NO_ANSWER_EXIT_CODE;
+  const examination = await examineOne(choice.engine, { model: chosenModel, signal }, wishes);
+  return { reports: [{ server: choice.baseUrl, ...examination }], haveAllAnswered: isUsable(examination) };
+}
+
+function examineOne(
+  engine: ModelEngine,
+  request: Parameters<typeof examineServer>[1],
+  wishes: DoctorWishes,
+): Promise<Examination> {
+  return wishes.json === true ? examineServer(engine, request) : printReport(engine, request, wishes);
 }
 
 /**
  * Examines every server of `MODELS_FILE`, one after the other: by the first model for answers that leads to it, and by
  * each of its models for embeddings and ranks.
  */
-async function examineAll(
-  servers: ModelServers,
-  mcpServers: readonly McpExamination[],
-  wishes: DoctorWishes,
-): Promise<number> {
+async function examineAll(servers: ModelServers, wishes: DoctorWishes): Promise<ModelReports> {
   const { signal } = new AbortController();
   const { model: chosenModel = null } = wishes;
   const reports: object[] = [];
@@ -136,9 +172,7 @@ async function examineAll(
     const others = chosenModel === null ? models.filter(isForRetrieval) : [];
     if (others.length === 0 || others.length < models.length) {
       const model = chosenModel ?? models.find(({ what }) => what === "answers")?.model ?? null;
-      const request = { model, kind, signal };
-      const examination =
-        wishes.json === true ? await examineServer(engine, request) : await printReport(engine, request, wishes);
+      const examination = await examineOne(engine, { model, kind, signal }, wishes);
       reports.push({ server: name, ...examination });
       haveAllAnswered &&= isUsable(examination);
     }
@@ -149,8 +183,7 @@ async function examineAll(
       haveAllAnswered &&= finding.verdict === "honoured";
     }
   }
-  if (wishes.json === true) wishes.print(JSON.stringify([...reports, ...mcpServers], null, 2));
-  return haveAllAnswered ? ANSWERS_EXIT_CODE : NO_ANSWER_EXIT_CODE;
+  return { reports, haveAllAnswered };
 }
 
 type ModelAt = ReturnType<ModelServers["modelsAt"]>[number];
@@ -228,6 +261,10 @@ function readDoctorArguments(argv: readonly string[]): ReturnType<typeof parse> 
     const read = parse(argv);
     if (read.positionals.length > 1) return "doctor examines one server.";
     const [url] = read.positionals;
+    const { bundle } = read.values;
+    if (bundle !== undefined && url !== undefined) return "--bundle is about the whole machine, so it takes no URL.";
+    if (bundle !== undefined && existsSync(bundle))
+      return `--bundle writes a new file, and ${bundle} is there already.`;
     return url === undefined || /^https?:\/\//.test(url) ? read : `'${url}' is not an http or https URL.`;
   } catch (error) {
     return argumentFault(error);
@@ -242,6 +279,7 @@ function parse(argv: readonly string[]) {
       model: { type: "string" },
       all: { type: "boolean" },
       json: { type: "boolean" },
+      bundle: { type: "string" },
     },
     allowPositionals: true,
     strict: true,

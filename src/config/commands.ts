@@ -7,7 +7,7 @@ export const COMMANDS = {
   models: "list model servers, model names and what they lead to",
   mcp: "list MCP servers of MCP_SERVERS_FILE; log in at those that need OAuth",
   code: "make a Python with packages for code_interpreter",
-  doctor: "test what model and MCP servers can do",
+  doctor: "look at this machine, and test what model and MCP servers can do",
   backup: "copy the database, files and keys while servers run",
   restore: "restore a backup",
   migrate: "update the tables of the database",

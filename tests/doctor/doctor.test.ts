@@ -128,7 +128,8 @@ async function doctorIn(more: Readonly<Record<string, string>>, ...argv: readonl
     note: (text: string) => void noted.push(text),
     isTerminal: false,
   };
-  const environment = { DATA_DIR: "unused", FIND_LOCAL_DAEMON: "false", ...more };
+  const settings = { DATA_DIR: "unused", FIND_LOCAL_DAEMON: "false", CODE_ENGINE: "off" };
+  const environment = { ...settings, PORT: "0", STT_PORT: "0", ...more };
   return { code: await runDoctor(argv, environment, output), printed: printed.join("\n"), noted: noted.join("\n") };
 }
 
@@ -254,7 +255,9 @@ models: { chat: [able/m, poor/m] }`,
   const { printed, code } = await doctorIn({ MODELS_FILE: file });
   expect(printed).toMatch(/Server able.*honoured.*Server poor.*✗ refused {3}tools.function/s);
   expect(code).toBe(0);
-  const reports: { server: string }[] = JSON.parse((await doctorIn({ MODELS_FILE: file }, "--json")).printed);
+  const { servers: reports }: { servers: { server: string }[] } = JSON.parse(
+    (await doctorIn({ MODELS_FILE: file }, "--json")).printed,
+  );
   expect(reports.map(({ server }) => server)).toEqual(["able", "poor"]);
 });
 
@@ -285,7 +288,7 @@ ${more}`,
   write("  wrong: { route: poor/m, for: ranks }\n  good: { route: poor/e, for: embeddings }");
   const failed = await doctorIn({ MODELS_FILE: file }, "--json");
   expect(failed.code).toBe(1);
-  const reports: { server: string; findings: unknown[] }[] = JSON.parse(failed.printed);
+  const { servers: reports }: { servers: { server: string; findings: unknown[] }[] } = JSON.parse(failed.printed);
   expect(reports.filter(({ server }) => server === "poor").map(({ findings }) => findings[0])).toMatchObject([
     { name: "ranks of m", verdict: "unknown" },
     { name: "embeddings of e", verdict: "honoured", why: "3 numbers" },

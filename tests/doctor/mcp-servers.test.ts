@@ -20,6 +20,9 @@ async function doctor(servers: object, ...argv: readonly string[]) {
     MCP_SERVERS_FILE: file,
     MCP_LIST_TIMEOUT_MS: "60s",
     FIND_LOCAL_DAEMON: "false",
+    CODE_ENGINE: "off",
+    PORT: "0",
+    STT_PORT: "0",
   };
   const output = { print: (text: string) => void printed.push(text), note: () => {}, isTerminal: false };
   return { code: await runDoctor(argv, environment, output), printed: printed.join("\n") };

@@ -1,11 +1,12 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, resolve } from "node:path";
+import { inheritedEnvironment } from "./inherited-environment.ts";
 
 /** The path of a program; null if there is none. A name with a slash is a path, and others are looked up on PATH. */
 export function findProgram(program: string): string | null {
   const places = program.includes("/")
     ? [resolve(program)]
-    : (process.env["PATH"] ?? "").split(delimiter).map((folder) => resolve(folder, program));
+    : (inheritedEnvironment()["PATH"] ?? "").split(delimiter).map((folder) => resolve(folder, program));
   return places.find(isProgram) ?? null;
 }
 
