@@ -47,7 +47,7 @@ DOCS_SITE_INSTALLED := scripts/docs-site/node_modules/.package-lock.json
 # No package runs a script of its own.
 NPM_CI := npm ci --include=dev --ignore-scripts --loglevel=error --no-progress
 
-.PHONY: help setup node-version startable free-ports page screenshots docs speech-engine generate generate-check dev start debian-programs test-setup test test-quick trials clients cluster-test durability upgrade-test contract-test pacts mutations requirements check structure bench real-model fuzz real-speech tools-quality analyst-trial mcp-servers client-build package newcomer sbom code-packages
+.PHONY: help setup node-version startable free-ports page screenshots docs speech-engine language-engine generate generate-check dev start debian-programs test-setup test test-quick trials clients cluster-test durability upgrade-test contract-test pacts mutations requirements check structure bench real-model fuzz real-speech tools-quality analyst-trial mcp-servers client-build package newcomer sbom code-packages
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,11 +83,14 @@ docs: $(INSTALLED) $(DOCS_SITE_INSTALLED) ## build the documentation as a site i
 speech-engine: $(INSTALLED) ## build the speech engine that the tests use: once, two minutes on two cores
 	node scripts/speech-engine.ts
 
+language-engine: $(INSTALLED) ## fetch the engine that runs language models, for the tests: once, 28 MB
+	node scripts/language-engine.ts
+
 # Tests of programs that cannot be installed here are skipped.
 debian-programs: $(INSTALLED)
 	@node scripts/debian-programs.ts
 
-test-setup: node-version $(CODEX_INSTALLED) $(PYTHON_INSTALLED) $(PAGE) debian-programs speech-engine ## build and install what the tests need beyond the rest
+test-setup: node-version $(CODEX_INSTALLED) $(PYTHON_INSTALLED) $(PAGE) debian-programs speech-engine language-engine ## build and install what the tests need beyond the rest
 
 test: test-setup ## run the tests, and a file that fails once more alone; make test ARGS=src/runs
 	node scripts/run-tests.ts $(ARGS)

@@ -84,14 +84,19 @@ function addTensors(file: GgufWriter): void {
   const isPrintable = (row: number): boolean => row >= FIRST_PRINTABLE && row <= LAST_PRINTABLE;
   file.tensor("token_embd.weight", [WIDTH, VOCABULARY], matrix(VOCABULARY, WIDTH));
   file.tensor("output_norm.weight", [WIDTH], ones());
-  file.tensor("output.weight", [WIDTH, VOCABULARY], matrix(VOCABULARY, WIDTH, (row) => (isPrintable(row) ? 4 : 0)));
+  file.tensor(
+    "output.weight",
+    [WIDTH, VOCABULARY],
+    matrix(VOCABULARY, WIDTH, (row) => (isPrintable(row) ? 4 : 0)),
+  );
   for (let layer = 0; layer < LAYERS; layer++) {
     const at = (name: string): string => `blk.${layer}.${name}.weight`;
     file.tensor(at("attn_norm"), [WIDTH], ones());
     file.tensor(at("ffn_norm"), [WIDTH], ones());
     for (const name of ["attn_q", "attn_k", "attn_v", "attn_output"])
       file.tensor(at(name), [WIDTH, WIDTH], matrix(WIDTH, WIDTH));
-    for (const name of ["ffn_gate", "ffn_up"]) file.tensor(at(name), [WIDTH, FEED_FORWARD], matrix(FEED_FORWARD, WIDTH));
+    for (const name of ["ffn_gate", "ffn_up"])
+      file.tensor(at(name), [WIDTH, FEED_FORWARD], matrix(FEED_FORWARD, WIDTH));
     file.tensor(at("ffn_down"), [FEED_FORWARD, WIDTH], matrix(WIDTH, FEED_FORWARD));
   }
 }

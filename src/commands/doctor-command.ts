@@ -77,7 +77,11 @@ export async function runDoctor(argv: readonly string[], environment: Environmen
   const config = loadConfig({ ...environment, ...server, SCENARIO_FILE: "" }, []);
   const model = await chooseModel(config, silentLogger);
   const wishes = { ...values, ...output, hasColors: config.hasColors };
-  return url === undefined ? await examineWhole(config, model, wishes) : await examineNamed(model, wishes);
+  try {
+    return url === undefined ? await examineWhole(config, model, wishes) : await examineNamed(model, wishes);
+  } finally {
+    await model.embedded?.close();
+  }
 }
 
 /** Examines one server, whose address was given. */

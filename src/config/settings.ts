@@ -4,6 +4,7 @@ import { ANSWER_SETTINGS } from "./tables/answer-settings.ts";
 import { CLOUD_SETTINGS } from "./tables/cloud-settings.ts";
 import { CODE_SETTINGS } from "./tables/code-settings.ts";
 import { DATABASE_SETTINGS } from "./tables/database-settings.ts";
+import { EMBEDDED_MODEL_SETTINGS } from "./tables/embedded-model-settings.ts";
 import { FILE_SETTINGS } from "./tables/file-settings.ts";
 import { FORMATTING_SETTINGS } from "./tables/formatting-settings.ts";
 import { IMAGE_SETTINGS } from "./tables/image-settings.ts";
@@ -115,6 +116,7 @@ export const SETTINGS = {
   },
 
   ...MODEL_SETTINGS,
+  ...EMBEDDED_MODEL_SETTINGS,
 
   ...INPUT_SETTINGS,
 

@@ -132,7 +132,12 @@ export async function startResponsesApi(
     joinedProcess?.accept({ measure: () => telemetry.metricsText() });
     const app = application(served, { keys: cachedKeys, requests: telemetry.requests }, config, log);
     const endRuns = (over: AbortSignal) => recovery.close(over).then(() => webhooks.stop(over));
-    const stops = [stopClaiming, () => endRuns(AbortSignal.abort()), () => code.close()];
+    const stops = [
+      stopClaiming,
+      () => endRuns(AbortSignal.abort()),
+      () => code.close(),
+      async () => await model.embedded?.close(),
+    ];
     const server = await openServer(app, config, stops);
     code.start();
     const sweeping = sweepOnce(joinedProcess, store, config, log);
@@ -140,7 +145,7 @@ export async function startResponsesApi(
       await (isReplaced ? server.handOver() : announceLeaving(server, stopping, config.drainDelayMs));
       await drain([stopClaiming, (over) => server.close(over), endRuns], config.drainMs, until);
       await Promise.all([tools.close(), code.close(), sweeping?.stop(), ledger.close()]);
-      await closeAll(bus, rates, store, telemetry);
+      await closeAll(model.embedded, bus, rates, store, telemetry);
     };
     return { ...server, model, keys, code, close: closingOnce(closeOnce) };
   } catch (error) {

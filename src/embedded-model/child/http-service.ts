@@ -40,7 +40,13 @@ async function serve(service: Service, request: IncomingMessage, response: Serve
 }
 
 function modelList({ names, window }: LoadedModel): object {
-  const entry = (id: string): object => ({ id, object: "model", created: 0, owned_by: "embedded", max_model_len: window });
+  const entry = (id: string): object => ({
+    id,
+    object: "model",
+    created: 0,
+    owned_by: "embedded",
+    max_model_len: window,
+  });
   return { object: "list", data: [...new Set(names)].map(entry) };
 }
 
@@ -63,7 +69,11 @@ function requireModel({ names }: LoadedModel, { model }: Body): void {
   });
 }
 
-async function serveChat({ loaded, slots }: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serveChat(
+  { loaded, slots }: Service,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const body = await readBody(request);
   requireModel(loaded, body);
   const turn = readChatTurn(body);
@@ -123,5 +133,7 @@ function errorOf(error: unknown): object {
 
 function sendJson(response: ServerResponse, status: number, body: object): void {
   const text = JSON.stringify(body);
-  response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text) }).end(text);
+  response
+    .writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text) })
+    .end(text);
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { Generation } from "./answer/generation.ts";
 import { type AnswerEvent, compileGrammars, type FinishReason, TurnWriter } from "./answer/answer-turn.ts";
+import { Generation } from "./answer/generation.ts";
 import type { Slot, Slots } from "./answer/slots.ts";
 import type { LoadedModel } from "./loaded-model.ts";
-import type { ChatTurn, PromptPart } from "./prompt/chat-turn.ts";
 import { TemplateUnusable } from "./prompt/chat-template.ts";
+import type { ChatTurn, PromptPart } from "./prompt/chat-turn.ts";
 import { promptTokens } from "./prompt/prompt-tokens.ts";
 import { RequestRefused, tooLongForWindow } from "./request-refused.ts";
 
@@ -38,7 +38,10 @@ export function turnTokens(
   return promptTokens(model, partsOf(template, turn));
 }
 
-function partsOf(template: Exclude<LoadedModel["template"], string>, turn: Parameters<typeof turnTokens>[1]): readonly PromptPart[] {
+function partsOf(
+  template: Exclude<LoadedModel["template"], string>,
+  turn: Parameters<typeof turnTokens>[1],
+): readonly PromptPart[] {
   try {
     return template.promptParts(turn);
   } catch (error) {

@@ -29,6 +29,8 @@ export interface BackendProfile {
   readonly continuation: ContinuationForm | "probe" | "none";
   /** How a model reasons by default; null if unknown. */
   readonly reasoningDefaults: (model: string) => ReasoningDefaults | null;
+  /** Whether its counter of tokens also takes the format of the answer and the choice of tools. */
+  readonly countsShapes: boolean;
   /** What its models can read besides text, unless the operator sets it. */
   readonly abilities: ModelAbilities;
 }
@@ -42,6 +44,7 @@ const GENERIC: BackendProfile = {
   reasoningTags: "leading",
   continuation: "probe",
   reasoningDefaults: () => null,
+  countsShapes: false,
   abilities: { images: true, imageUrls: false, files: false, audioFormats: [] },
 };
 
@@ -63,7 +66,17 @@ const OPENAI: BackendProfile = {
   reasoningTags: "off",
   continuation: "none",
   reasoningDefaults: openaiReasoning,
+  countsShapes: false,
   abilities: { images: true, imageUrls: true, files: true, audioFormats: ["mp3", "wav"] },
+};
+
+/** The language model in a child process of this server. */
+export const EMBEDDED_PROFILE: BackendProfile = {
+  ...GENERIC,
+  acceptsReasoning: false,
+  continuation: "continue_final_message",
+  countsShapes: true,
+  abilities: { images: false, imageUrls: false, files: false, audioFormats: [] },
 };
 
 /** The profiles by name, for operators whose base URL does not identify the family. */

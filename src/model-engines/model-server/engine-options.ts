@@ -40,6 +40,8 @@ export interface ServerEngineOptions {
   readonly contextWindow?: number | null;
   /** Called with a sentence if the server broke the protocol in a way that was corrected. */
   readonly onWarning?: (warning: string, model: string) => void;
+  /** The Unix socket that every call goes to, whatever the host of the base URL. */
+  readonly socketPath?: string;
   /** Used instead of the engine's own connections. The dispatcher then applies its own connect timeout. */
   readonly fetchDispatcher?: Dispatcher;
 }
@@ -53,9 +55,10 @@ export interface OpenedServer {
 
 /** Opens connections to a model server when they are needed. */
 export function openModelServer(options: ServerEngineOptions): OpenedServer {
-  const { apiKey, timeouts, connectionsMax = CONNECTIONS_MAX, keySetting = KEY_SETTING } = options;
+  const { apiKey, timeouts, connectionsMax = CONNECTIONS_MAX, keySetting = KEY_SETTING, socketPath = null } = options;
   const baseUrl = new URL(options.baseUrl);
   assert(/^https?:$/.test(baseUrl.protocol), "the base URL of a model server must be http or https");
-  const dispatcher = options.fetchDispatcher ?? openConnections({ connectionsMax, connectMs: timeouts.connectMs });
+  const dispatcher =
+    options.fetchDispatcher ?? openConnections({ connectionsMax, connectMs: timeouts.connectMs, socketPath });
   return { baseUrl, dispatcher, secrets: { apiKey, keySetting, host: baseUrl.host } };
 }

@@ -11,6 +11,8 @@ export interface Readiness {
   /** Whether the server was told to stop. */
   readonly isLeaving: () => boolean;
   readonly model: Pick<PartHealth, "look">;
+  /** The state of a language model of this server itself; null without one. */
+  readonly ownModel: (() => PartState) | null;
   /** The states of what other machines do for this server, by their names. None of them decides. */
   readonly elsewhere: () => Readonly<Record<string, PartState>>;
   readonly code: Pick<CodeFinder, "offer">;
@@ -19,7 +21,7 @@ export interface Readiness {
 /**
  * `GET /readyz`: ready if the store responds, the disk has room and the server is not shutting down. The model server's
  * state is shown but does not decide: it fails for all servers at once, and with none ready, no client could get even
- * an error reply. The broker and the file storage do not decide either, because most requests work without them.
+ * an error reply. A language model of this server itself decides: other servers may have loaded theirs. The broker and the file storage do not decide either, because most requests work without them.
  */
 export function getReadiness(readiness: Readiness): ResponsesApiHandlers<Caller>["getReadiness"] {
   return async () => {
@@ -27,12 +29,14 @@ export function getReadiness(readiness: Readiness): ResponsesApiHandlers<Caller>
     const store = stateOf(isStoreReady);
     const disk = stateOf(hasRoom);
     const server = stateOf(!readiness.isLeaving());
-    const isReady = [store, disk, server].every((state) => state === "ok");
+    const ownModel = readiness.ownModel?.() ?? "ok";
+    const isReady = [store, disk, server, ownModel].every((state) => state === "ok");
+    const model = readiness.ownModel === null ? readiness.model.look() : ownModel;
     return {
       status: isReady ? 200 : 503,
       body: {
         status: stateOf(isReady),
-        checks: { store, disk, server, model: readiness.model.look(), ...readiness.elsewhere() },
+        checks: { store, disk, server, model, ...readiness.elsewhere() },
         details: { code: engineOf(readiness.code.offer) },
       },
     };

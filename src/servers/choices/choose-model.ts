@@ -9,11 +9,20 @@ import type { AnswerLimits } from "../../model-engines/answer-meter.ts";
 import { createChatCompletionsEngine } from "../../model-engines/chat-completions/engine.ts";
 import { findLocalDaemon } from "../../model-engines/chat-completions/find-local-daemon.ts";
 import { PROFILES } from "../../model-engines/chat-completions/profile.ts";
+import { createEmbeddedEngine } from "../../model-engines/embedded/embedded-engine.ts";
 import { createFoundLater } from "../../model-engines/found-later.ts";
 import { limitAnswers } from "../../model-engines/limit-answers.ts";
+import type { ServerTimeouts } from "../../model-engines/model-server/engine-options.ts";
 import type { RouteObserver } from "../../model-engines/routing/ask-in-turn.ts";
 import { createRoutedEngine } from "../../model-engines/routing/routed-engine.ts";
 import { stopAnswers } from "../../model-engines/stop-answers.ts";
+import {
+  configuredModelFile,
+  fetchedModelFile,
+  type ModelFile,
+  openModelFile,
+  type RunningModel,
+} from "./choose-model-file.ts";
 import { ModelServers } from "./choose-model-servers.ts";
 
 export interface ChosenModel {
@@ -28,13 +37,15 @@ export interface ChosenModel {
   readonly policyOf: (model: string) => ModelPolicy | null;
   /** The model servers of `MODELS_FILE`; null if it is not set. */
   readonly servers: ModelServers | null;
+  /** The language model in a child of this server; null if another answers. */
+  readonly embedded: RunningModel | null;
 }
 
 const UNOBSERVED: RouteObserver = { attempted: () => {}, fellBack: () => {} };
 
 /**
- * Chooses the built-in engine if a scenario file is set, else the configured model servers, else one found on this
- * machine, else the built-in engine.
+ * Chooses the built-in engine if a scenario file is set, else the configured model servers, else the configured model
+ * file, else a model server found on this machine, else a fetched model, else the built-in engine.
  */
 export async function chooseModel(
   config: Config,
@@ -65,7 +76,7 @@ function answerLimits(config: Config): AnswerLimits {
 }
 
 /** One model server, or the built-in engine. */
-const ALONE = { policyOf: () => null, servers: null } as const;
+const ALONE = { policyOf: () => null, servers: null, embedded: null } as const;
 
 async function chooseEngine(config: Config, log: Logger, observer: RouteObserver): Promise<ChosenModel> {
   if (config.scenarioFile !== null) {
@@ -84,12 +95,16 @@ async function chooseEngine(config: Config, log: Logger, observer: RouteObserver
       baseUrl: config.modelBaseUrl,
       description: `the model server at ${new URL(config.modelBaseUrl).origin}`,
     });
+  const file = configuredModelFile(config);
+  if (file !== null) return await modelFile(config, file, log);
   const daemon = config.findLocalDaemon ? await findLocalDaemon() : null;
   if (daemon !== null)
     return modelServer(config, log, {
       baseUrl: daemon.baseUrl,
       description: `${daemon.name} ${daemon.version}, found on this machine`,
     });
+  const fetched = fetchedModelFile(config);
+  if (fetched !== null) return await modelFile(config, fetched, log);
   const standIn = createBuiltInEngine({ contextWindow: config.modelContextWindow });
   const { engine, hasFound } = createFoundLater({
     standIn,
@@ -101,9 +116,31 @@ async function chooseEngine(config: Config, log: Logger, observer: RouteObserver
     engine,
     kindOf: () => (hasFound() ? "chat-completions" : "built-in"),
     baseUrl: null,
-    description: "the built-in engine: deterministic, no weights, not a language model. Set MODEL_BASE_URL to use one",
+    description: `the built-in engine: deterministic, no weights, not a language model. ${OTHER_MODELS}`,
   };
 }
+
+const OTHER_MODELS = "`antiphon pull` fetches a small one, MODEL_BASE_URL names a server";
+
+async function modelFile(config: Config, file: ModelFile, log: Logger): Promise<ChosenModel> {
+  const embedded = await openModelFile(config, file, log);
+  return {
+    ...ALONE,
+    engine: createEmbeddedEngine(embedded, {
+      timeouts: timeoutsOf(config),
+      connectionsMax: config.modelSlots + config.modelQueueMax + CONNECTIONS_BESIDE,
+      contextWindow: null, // The child knows it, and it may be smaller than the setting.
+      onWarning: (warning, model) => log.warn({ model }, warning),
+    }),
+    embedded,
+    kindOf: () => "chat-completions",
+    baseUrl: null,
+    description: file.description,
+  };
+}
+
+/** Connections to the child beyond those of answers: counts of tokens, and answers that get 429. */
+const CONNECTIONS_BESIDE = 64;
 
 function modelServers(file: string, log: Logger, observer: RouteObserver): ChosenModel {
   const servers = new ModelServers(file, readEnvironment(), log);
@@ -114,6 +151,7 @@ function modelServers(file: string, log: Logger, observer: RouteObserver): Chose
     description: `the model servers of ${file}: ${servers.table.servers.map(({ name }) => name).join(", ")}`,
     policyOf: (model) => servers.policyOf(model),
     servers,
+    embedded: null,
   };
 }
 
@@ -134,11 +172,7 @@ function modelServer(
   const engine = createChatCompletionsEngine({
     baseUrl,
     apiKey: config.modelApiKey?.reveal() ?? null,
-    timeouts: {
-      connectMs: config.modelConnectTimeoutMs,
-      idleMs: config.modelIdleTimeoutMs,
-      totalMs: config.modelTotalTimeoutMs,
-    },
+    timeouts: timeoutsOf(config),
     connectionsMax: config.modelConnectionsMax,
     contextWindow: config.modelContextWindow,
     onWarning: (warning, model) => log.warn({ model }, warning),
@@ -150,6 +184,14 @@ function modelServer(
     },
   });
   return { ...ALONE, engine, kindOf: () => "chat-completions", baseUrl, description };
+}
+
+function timeoutsOf(config: Config): ServerTimeouts {
+  return {
+    connectMs: config.modelConnectTimeoutMs,
+    idleMs: config.modelIdleTimeoutMs,
+    totalMs: config.modelTotalTimeoutMs,
+  };
 }
 
 /** The abilities set by the operator; they override the profile's. */

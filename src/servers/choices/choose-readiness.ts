@@ -15,7 +15,7 @@ interface ReadinessParts extends Pick<Readiness, "code"> {
   /** Aborts when the server begins to stop. */
   readonly stopping: AbortSignal;
   readonly store: Pick<ConfiguredStore, "isReady" | "hasRoom" | "reachesFiles">;
-  readonly model: Pick<ChosenModel, "engine" | "servers">;
+  readonly model: Pick<ChosenModel, "engine" | "servers" | "embedded">;
   /** Null if this server has no bus. */
   readonly neighbours: { readonly isConnected: boolean } | null;
 }
@@ -31,12 +31,17 @@ export function chooseReadiness(
     hasRoom: () => store.hasRoom(),
     isLeaving: () => stopping.aborted,
     model: modelHealth(() => model.servers?.table.servers.map(({ engine }) => engine) ?? [model.engine]),
+    ownModel: model.embedded === null ? null : embeddedState(model.embedded),
     elsewhere: () => ({
       ...(config.databaseUrl === null || neighbours === null ? {} : { broker: brokerState(neighbours.isConnected) }),
       ...(files === null ? {} : { files: files.look() }),
     }),
     code,
   };
+}
+
+function embeddedState(model: { readonly isReady: boolean }): () => PartState {
+  return () => (model.isReady ? "ok" : "unavailable");
 }
 
 function brokerState(isConnected: boolean): PartState {

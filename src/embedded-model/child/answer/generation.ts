@@ -46,11 +46,7 @@ export class Generation {
   }
 
   /** Reads a prompt. Rejects with `RequestRefused` if no answer would fit behind it. */
-  static async begin(
-    parts: GenerationParts,
-    prompt: readonly number[],
-    tokensMax: number | null,
-  ): Promise<Generation> {
+  static async begin(parts: GenerationParts, prompt: readonly number[], tokensMax: number | null): Promise<Generation> {
     const { sequence, window } = parts;
     if (prompt.length >= window) throw tooLongForWindow(prompt.length, window);
     const common = Math.min(commonLength(sequence.contextTokens, prompt), prompt.length - 1);
@@ -90,7 +86,10 @@ export class Generation {
    * Lets the model write until it ends, or `onToken` returns false. The token that ends an answer is neither counted
    * nor passed on.
    */
-  async write({ options, grammar, ...penalties }: Sampled, onToken: (token: number) => boolean): Promise<GenerationEnd> {
+  async write(
+    { options, grammar, ...penalties }: Sampled,
+    onToken: (token: number) => boolean,
+  ): Promise<GenerationEnd> {
     const { model, sequence, signal, newGrammarState } = this.#parts;
     if (this.#room() <= 0) return "limit";
     const tokens = sequence.evaluate(this.#pending, {

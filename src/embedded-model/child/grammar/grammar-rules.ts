@@ -97,7 +97,11 @@ export class GrammarRules {
 
 /** A text as a terminal of the grammar. */
 export function literal(text: string): string {
-  const escaped = text.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n").replaceAll("\r", "\\r").replaceAll("\t", "\\t");
+  const escaped = text
+    .replace(/["\\]/g, "\\$&")
+    .replaceAll("\n", "\\n")
+    .replaceAll("\r", "\\r")
+    .replaceAll("\t", "\\t");
   return `"${escaped}"`;
 }
 

@@ -31,7 +31,8 @@ export function numberWithin(rules: GrammarRules, bounds: NumberBounds): string 
 
 /** `ending` follows each number. */
 function wholeNumbers(least: number | null, most: number | null, ending: string): string[] {
-  const negative = (least ?? -1) < 0 ? positives(most !== null && most < 0 ? -most : 1, least === null ? null : -least) : [];
+  const negative =
+    (least ?? -1) < 0 ? positives(most !== null && most < 0 ? -most : 1, least === null ? null : -least) : [];
   const positive = (most ?? 0) >= 0 ? positives(Math.max(0, least ?? 0), most) : [];
   return [...negative.map((digits) => `"-" ${digits} ${ending}`), ...positive.map((digits) => `${digits} ${ending}`)];
 }
@@ -69,7 +70,9 @@ function fractionalNumbers({ min, max, isMinExclusive, isMaxExclusive }: NumberB
           isMinExclusive,
         );
   const isFromZero = min === null || min < 0;
-  const positive = isZeroCrossed ? above(isFromZero ? 0 : (min ?? 0), max, !isFromZero && isMinExclusive, isMaxExclusive) : [];
+  const positive = isZeroCrossed
+    ? above(isFromZero ? 0 : (min ?? 0), max, !isFromZero && isMinExclusive, isMaxExclusive)
+    : [];
   return [...negative.map((digits) => `"-" ${digits}`), ...positive];
 }
 

@@ -42,11 +42,11 @@ const UNSAYABLE = [
 ];
 
 const FORMATS: Readonly<Record<string, string>> = {
-  date: "[12] [0-9]{3} \"-\" (\"0\" [1-9] | \"1\" [0-2]) \"-\" (\"0\" [1-9] | \"1\" [0-9] | \"2\" [0-8])",
+  date: '[12] [0-9]{3} "-" ("0" [1-9] | "1" [0-2]) "-" ("0" [1-9] | "1" [0-9] | "2" [0-8])',
   time: '([01] [0-9] | "2" [0-3]) ":" [0-5] [0-9] ":" [0-5] [0-9] "Z"',
   uuid: '[0-9a-f]{8} "-" [0-9a-f]{4} "-4" [0-9a-f]{3} "-" [89ab] [0-9a-f]{3} "-" [0-9a-f]{12}',
   email: '[a-z0-9] [a-z0-9._]{0,30} [a-z0-9] "@" [a-z0-9] [a-z0-9-]{0,30} [a-z0-9] "." [a-z]{2,6}',
-  ipv4: "OCTET \".\" OCTET \".\" OCTET \".\" OCTET",
+  ipv4: 'OCTET "." OCTET "." OCTET "." OCTET',
   hostname: '[a-z0-9] [a-z0-9-]{0,30} [a-z0-9] "." [a-z]{2,6}',
   uri: '"http" "s"? "://" [a-z0-9] [a-z0-9-]{0,30} [a-z0-9] "." [a-z]{2,6} ("/" [a-zA-Z0-9._-]{0,60}){0,1}',
   duration: '"P" ([1-9] [0-9]{0,2} [YMWD] | "T" [1-9] [0-9]{0,2} [HMS])',
@@ -96,7 +96,8 @@ class SchemaWriter {
   }
 
   #resolve(pointer: string): unknown {
-    if (pointer !== "#" && !pointer.startsWith("#/")) throw new SchemaUnsayable("$ref", `leads to '${pointer}', outside of the schema`);
+    if (pointer !== "#" && !pointer.startsWith("#/"))
+      throw new SchemaUnsayable("$ref", `leads to '${pointer}', outside of the schema`);
     const steps = pointer.split("/").slice(1);
     return steps.reduce<unknown>((place, step) => {
       const name = decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");
@@ -113,7 +114,8 @@ class SchemaWriter {
       if (!isRecord(resolved)) throw new SchemaUnsayable("allOf");
       const { allOf: inner, ...added } = resolved;
       const next: Record<string, unknown> = { ...merged };
-      for (const [keyword, value] of Object.entries(added)) next[keyword] = mergedMember(keyword, merged[keyword], value);
+      for (const [keyword, value] of Object.entries(added))
+        next[keyword] = mergedMember(keyword, merged[keyword], value);
       return Array.isArray(inner) ? this.#merge(next, inner) : next;
     }, base);
   }
@@ -207,18 +209,21 @@ class SchemaWriter {
     const isBound = bounds.min !== null || bounds.max !== null;
     const step = schema["multipleOf"];
     const decimals = typeof step === "number" ? Math.max(0, -Math.log10(step)) : 0;
-    const isPlainStep = step === undefined || step === 1 || (type === "number" && !isBound && Number.isInteger(decimals) && decimals > 0);
+    const isPlainStep =
+      step === undefined || step === 1 || (type === "number" && !isBound && Number.isInteger(decimals) && decimals > 0);
     if (!isPlainStep) throw new SchemaUnsayable("multipleOf");
     const isWhole = type === "integer" || step === 1;
     if (!isBound) return isWhole ? this.#rules.integer() : this.#rules.number(decimals === 0 ? undefined : decimals);
     const within = isWhole ? integerWithin(this.#rules, bounds) : numberWithin(this.#rules, bounds);
-    if (within === null) throw new SchemaUnsayable(bounds.min === null ? "maximum" : "minimum", "leaves no number that can be written");
+    if (within === null)
+      throw new SchemaUnsayable(bounds.min === null ? "maximum" : "minimum", "leaves no number that can be written");
     return within;
   }
 }
 
 function boundsOf({ minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below }: Schema): NumberBounds {
-  const numeric = (value: unknown): number | null => (typeof value === "number" && Number.isFinite(value) ? value : null);
+  const numeric = (value: unknown): number | null =>
+    typeof value === "number" && Number.isFinite(value) ? value : null;
   const [min, max] = [numeric(minimum), numeric(maximum)];
   const [exMin, exMax] = [numeric(above), numeric(below)];
   const isMinExclusive = exMin !== null && (min === null || exMin >= min);
@@ -229,14 +234,16 @@ function boundsOf({ minimum, maximum, exclusiveMinimum: above, exclusiveMaximum:
 function impliedType(schema: Schema): string | undefined {
   if (schema["properties"] !== undefined || schema["additionalProperties"] !== undefined) return "object";
   if (schema["items"] !== undefined || schema["prefixItems"] !== undefined) return "array";
-  if (schema["pattern"] !== undefined || schema["minLength"] !== undefined || schema["maxLength"] !== undefined) return "string";
+  if (schema["pattern"] !== undefined || schema["minLength"] !== undefined || schema["maxLength"] !== undefined)
+    return "string";
   return schema["minimum"] !== undefined || schema["maximum"] !== undefined ? "number" : undefined;
 }
 
 function mergedMember(keyword: string, one: unknown, other: unknown): unknown {
   if (one === undefined || JSON.stringify(one) === JSON.stringify(other)) return other;
   if (keyword === "required" && Array.isArray(one) && Array.isArray(other)) return [...new Set([...one, ...other])];
-  if (["properties", "$defs", "definitions"].includes(keyword) && isRecord(one) && isRecord(other)) return { ...one, ...other };
+  if (["properties", "$defs", "definitions"].includes(keyword) && isRecord(one) && isRecord(other))
+    return { ...one, ...other };
   if (["description", "title", "examples", "default"].includes(keyword)) return other;
   throw new SchemaUnsayable("allOf", `says two things of ${keyword}`);
 }

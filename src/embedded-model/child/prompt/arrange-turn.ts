@@ -7,7 +7,9 @@ const BETWEEN = words("\n\n");
  * The messages as templates expect them: all system texts first and as one, with what the turn adds to them; neighbours
  * of one role joined; nothing empty. Many templates refuse or misplace anything else.
  */
-export function arrangeTurn(turn: Pick<ChatTurn, "messages" | "functions" | "choice" | "format">): readonly TurnMessage[] {
+export function arrangeTurn(
+  turn: Pick<ChatTurn, "messages" | "functions" | "choice" | "format">,
+): readonly TurnMessage[] {
   const added = systemAdditions(turn);
   const told = turn.messages.map(withoutEmptyParts).filter(({ parts }) => parts.length > 0);
   const systemParts = joinedParts([

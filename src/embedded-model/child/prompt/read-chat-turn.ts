@@ -50,7 +50,8 @@ function refuseUnknownWishes({ n, logprobs, top_logprobs: top }: Readonly<Record
 
 function readMessages(body: Readonly<Record<string, unknown>>): Pick<ChatTurn, "messages" | "beginning"> {
   const list: readonly unknown[] = Array.isArray(body["messages"]) ? body["messages"] : [];
-  if (list.length === 0) throw new RequestRefused("messages must be a list with at least one message.", { param: "messages" });
+  if (list.length === 0)
+    throw new RequestRefused("messages must be a list with at least one message.", { param: "messages" });
   const last = list.at(-1);
   const goesOn = body["continue_final_message"] === true && isRecord(last) && last["role"] === "assistant";
   const read = (goesOn ? list.slice(0, -1) : list).map(readMessage);
@@ -80,7 +81,8 @@ function callsOf(message: Readonly<Record<string, unknown>>): readonly PromptPar
 function contentText(content: unknown): string {
   if (content === undefined || content === null) return "";
   if (typeof content === "string") return content;
-  if (!Array.isArray(content)) throw new RequestRefused("The content of a message must be text.", { param: "messages" });
+  if (!Array.isArray(content))
+    throw new RequestRefused("The content of a message must be text.", { param: "messages" });
   return content
     .map((part: unknown) => {
       const type = isRecord(part) ? part["type"] : typeof part;
@@ -124,7 +126,9 @@ function readFormat(format: unknown): TurnFormat {
   const type = isRecord(format) ? format["type"] : null;
   if (type === "text") return { type };
   if (type === "json_object")
-    return isRecord(format) && isRecord(format["schema"]) ? { type: "json_schema", schema: format["schema"] } : { type };
+    return isRecord(format) && isRecord(format["schema"])
+      ? { type: "json_schema", schema: format["schema"] }
+      : { type };
   const named = isRecord(format) && isRecord(format["json_schema"]) ? format["json_schema"] : {};
   if (type === "json_schema" && named["schema"] !== undefined) return { type, schema: named["schema"] };
   throw new RequestRefused("response_format must be text, json_object, or json_schema with a schema.", {

@@ -30,7 +30,11 @@ export function toolOutputParts(text: string): readonly PromptPart[] {
  * What is added to the system text: the functions, and the shape of the answer. It stays the same from turn to turn, so
  * that it is read once. Without it, a grammar gives the right shape with wrong contents.
  */
-export function systemAdditions({ functions, choice, format }: Pick<ChatTurn, "functions" | "choice" | "format">): string {
+export function systemAdditions({
+  functions,
+  choice,
+  format,
+}: Pick<ChatTurn, "functions" | "choice" | "format">): string {
   const texts = [
     ...(functions.length === 0 || choice.type === "none" ? [] : [functionsText(functions)]),
     ...(format.type === "json_object" ? ["Answer with a JSON object and nothing else."] : []),

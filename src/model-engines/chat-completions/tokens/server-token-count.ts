@@ -37,6 +37,14 @@ export interface ServerCount {
   readonly isExact: boolean;
 }
 
+/** What is known of a server before it is asked. */
+export interface CountingServer {
+  /** The reference has one method and is not tested for others. */
+  readonly isReference: boolean;
+  /** Whether it counts what the format of the answer and the choice of tools add to the prompt. */
+  readonly countsShapes: boolean;
+}
+
 /** Requests the tokens of a turn from a model server. Remembers the methods that the server has and lacks. */
 export class ServerTokenCount {
   readonly #server: ServerAddress;
@@ -46,10 +54,9 @@ export class ServerTokenCount {
   readonly #retryAt = new Map<CountMethod, number>();
   #searching: Promise<unknown> | null = null;
 
-  /** `isReference`: the server is the reference, which has one method and is not tested for others. */
-  constructor(server: ServerAddress, isReference: boolean) {
+  constructor(server: ServerAddress, kind: CountingServer) {
     this.#server = server;
-    this.#methods = isReference ? [BY_RESPONSES] : [BY_CHAT_TOKENIZER, BY_TEMPLATE, BY_RESPONSES, BY_EXTRAS];
+    this.#methods = methodsOf(kind);
   }
 
   /** The count of a turn, or null if the server does not count. */
@@ -94,19 +101,31 @@ export class ServerTokenCount {
   }
 }
 
+function methodsOf({ isReference, countsShapes }: CountingServer): readonly CountMethod[] {
+  if (countsShapes) return [BY_SHAPES];
+  return isReference ? [BY_RESPONSES] : [BY_CHAT_TOKENIZER, BY_TEMPLATE, BY_RESPONSES, BY_EXTRAS];
+}
+
 const BY_CHAT_TOKENIZER: CountMethod = { ask: countByChatTokenizer, countsAttachments: false, isExact: true };
+const BY_SHAPES: CountMethod = { ask: countWithShapes, countsAttachments: false, isExact: true };
 const BY_TEMPLATE: CountMethod = { ask: countByTemplate, countsAttachments: false, isExact: true };
 const BY_RESPONSES: CountMethod = { ask: countByResponses, countsAttachments: true, isExact: true };
 const BY_EXTRAS: CountMethod = { ask: countByExtras, countsAttachments: false, isExact: false };
 
+/** The embedded model: `/tokenize` takes all that changes the prompt. */
+function countWithShapes(server: ServerAddress, { chat }: CountedTurn, signal: AbortSignal): Promise<Outcome> {
+  const { model, messages, tools, tool_choice, response_format } = chat;
+  return countMessages(server, { model, messages, tools, tool_choice, response_format }, signal);
+}
+
 /** vLLM: `/tokenize` applies the chat template to the messages and counts. */
-async function countByChatTokenizer(
-  server: ServerAddress,
-  { chat }: CountedTurn,
-  signal: AbortSignal,
-): Promise<Outcome> {
+function countByChatTokenizer(server: ServerAddress, { chat }: CountedTurn, signal: AbortSignal): Promise<Outcome> {
   const { model, messages, tools } = chat;
   const body = { model, messages, add_generation_prompt: true, ...(tools === undefined ? {} : { tools }) };
+  return countMessages(server, body, signal);
+}
+
+async function countMessages(server: ServerAddress, body: object, signal: AbortSignal): Promise<Outcome> {
   const reply = await askServer(
     server,
     { path: `${server.rootPath}/tokenize`, body, replyBytesMax: REPLY_BYTES_MAX },

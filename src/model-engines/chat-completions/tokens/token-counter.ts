@@ -28,7 +28,10 @@ export class TokenCounter {
 
   constructor(server: ServerAddress, profile: BackendProfile) {
     this.#profile = profile;
-    this.#server = new ServerTokenCount(server, profile.knowsVendorFields);
+    this.#server = new ServerTokenCount(server, {
+      isReference: profile.knowsVendorFields,
+      countsShapes: profile.countsShapes,
+    });
   }
 
   async count(request: ModelRequest, signal: AbortSignal): Promise<TokenCount> {

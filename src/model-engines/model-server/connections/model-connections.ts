@@ -18,14 +18,17 @@ export interface ModelConnectionOptions {
   /** Maximum number of connections. Each carries one call at a time; further calls wait. */
   readonly connectionsMax: number;
   readonly connectMs: number;
+  /** A Unix socket in place of the host of each call; null for none. */
+  readonly socketPath: string | null;
 }
 
 /**
  * Keeps connections to model servers open between calls. A call on a connection that the server has closed is resent on
  * a new one, which is closed afterwards.
  */
-export function openConnections({ connectionsMax, connectMs }: ModelConnectionOptions): Dispatcher {
-  const options = { connections: connectionsMax, connect: { timeout: connectMs } };
+export function openConnections({ connectionsMax, connectMs, socketPath }: ModelConnectionOptions): Dispatcher {
+  const place = socketPath === null ? {} : { socketPath };
+  const options = { connections: connectionsMax, connect: { timeout: connectMs, ...place } };
   return new Agent(options).compose(resendFresh(new Agent({ ...options, pipelining: 0 })));
 }
 
