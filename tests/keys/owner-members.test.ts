@@ -42,6 +42,10 @@ const NAMING: Readonly<Record<string, Naming>> = {
       output: { type: "computer_screenshot", file_id },
     }),
   },
+  "CreateBatchRequest.input_file_id": {
+    isSought: true,
+    members: ({ file_id }) => ({ input_file_id: file_id, endpoint: "/v1/responses", completion_window: "24h" }),
+  },
   "PromptCacheOptionsInput.comparison_response_id": {
     isSought: false,
     members: ({ response_id }) => ({ input: "Hi", prompt_cache_options: { comparison_response_id: response_id } }),
@@ -155,5 +159,6 @@ function seeks({ operationId }: IdOperation, naming: Naming): boolean {
 function bodyOf({ operationId }: IdOperation, naming: Naming, asked: Things): object {
   const members = "members" in naming ? naming.members(asked) : null;
   if (operationId.includes("Conversation")) return { items: "item" in naming ? [naming.item(asked)] : [], ...members };
+  if (operationId === "createBatch") return { ...members };
   return { model: MODEL, ...("item" in naming ? { input: [naming.item(asked)] } : members) };
 }
