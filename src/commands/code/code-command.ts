@@ -10,7 +10,7 @@ import { DownloadError } from "@antiphon/speech/recognition/whisper/model/downlo
 import { type Environment, loadConfig } from "../../config/load-config.ts";
 import { preparedFolder, pyodideWheelsFolder } from "../../servers/choices/code/prepared-folder.ts";
 import { MisusedCommand, readCommandArguments } from "../misused-command.ts";
-import { IndexFailed } from "../search/find-wheel-url.ts";
+import { IndexFailed } from "../packages/find-wheel-url.ts";
 import { type ProgressOutput, progressBar, showLine } from "../speech-progress.ts";
 import { CodeSetupError } from "./code-setup-error.ts";
 import { fetchPyodideWheels, PYODIDE_WHEELS } from "./pyodide-wheels.ts";

