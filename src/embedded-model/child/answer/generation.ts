@@ -15,6 +15,10 @@ export interface GenerationParts {
   readonly onStep: () => void;
 }
 
+/** Small models repeat a clause until the window is full, unless words that they have just written cost something. */
+const REPEAT_PENALTY = 1.1;
+const PUNISHED_TOKENS = 64;
+
 /** `end`: the model said that it is done; `limit`: the limit or the window is reached. */
 export type GenerationEnd = "end" | "limit" | "stopped";
 
@@ -94,7 +98,7 @@ export class Generation {
     if (this.#room() <= 0) return "limit";
     const tokens = sequence.evaluate(this.#pending, {
       ...options,
-      ...this.#penaltiesOf(penalties),
+      ...this.#penaltiesOf(penalties, grammar === null),
       ...(grammar === null ? {} : { grammarEvaluationState: newGrammarState(grammar) }),
       yieldEogToken: true,
     });
@@ -114,13 +118,16 @@ export class Generation {
     }
   }
 
-  #penaltiesOf({
-    frequencyPenalty,
-    presencePenalty,
-  }: Pick<Sampled, "frequencyPenalty" | "presencePenalty">): Pick<SamplingOptions, "repeatPenalty"> {
-    if (frequencyPenalty === 0 && presencePenalty === 0) return {};
+  /** The wanted penalties; in free text, a mild one of ours if none is wanted. */
+  #penaltiesOf(
+    { frequencyPenalty, presencePenalty }: Pick<Sampled, "frequencyPenalty" | "presencePenalty">,
+    isFree: boolean,
+  ): Pick<SamplingOptions, "repeatPenalty"> {
+    const isWanted = frequencyPenalty !== 0 || presencePenalty !== 0;
+    if (!isWanted && !isFree) return {};
+    const punishTokens = (): number[] => this.#output.slice(-PUNISHED_TOKENS);
     return {
-      repeatPenalty: { punishTokens: () => [...this.#output], penalty: 1, frequencyPenalty, presencePenalty },
+      repeatPenalty: { punishTokens, penalty: isWanted ? 1 : REPEAT_PENALTY, frequencyPenalty, presencePenalty },
     };
   }
 
