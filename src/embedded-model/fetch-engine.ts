@@ -18,10 +18,13 @@ export const ENGINE_SIZES = { fetchedBytes: 49_000_000, storedBytes: 51_000_000 
 /** The packages of the engine with their checksums, in npm's form of a lock, for all platforms. */
 const LOCK = new URL("./engine-lock.json", import.meta.url);
 
+/** In the folder itself: the user of a service may have no home that can be written to. */
+const NPM_CACHE = ".npm-cache";
+
 /** The package with the binaries is added as one that is needed: npm would fetch those for graphics cards, too. */
 const NPM_ARGS = [
   ...["ci", "--omit=optional", "--omit=dev", "--omit=peer", "--ignore-scripts"],
-  ...["--no-audit", "--no-fund", "--loglevel=error", "--no-progress"],
+  ...[`--cache=${NPM_CACHE}`, "--no-audit", "--no-fund", "--loglevel=error", "--no-progress"],
 ];
 /** Where npm puts the binaries of each platform. */
 const BINARIES = "node_modules/@node-llama-cpp/";
@@ -48,6 +51,7 @@ export async function fetchEngine(
     await mkdir(part);
     await writeManifests(part, platform);
     await runNpm(part, environment, signal);
+    await rm(join(part, NPM_CACHE), { recursive: true, force: true });
     for (const path of UNUSED) await rm(join(part, path), { force: true });
     await rm(folder, { recursive: true, force: true });
     await rename(part, folder);

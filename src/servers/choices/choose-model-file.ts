@@ -46,13 +46,21 @@ export function configuredModelFile(config: Config): ModelFile | null {
   const fault = fileFault(path);
   if (fault !== null) throw new ConfigError([`MODEL_FILE is '${setting}', ${fault}.`]);
   requireEngine(config, "MODEL_FILE is set");
+  if (config.processes > 1)
+    throw new ConfigError([
+      `MODEL_FILE is set, but PROCESSES is ${config.processes}: each would load the model again.`,
+    ]);
   const size = Math.round(statSync(path).size / MEGABYTE);
   return { path, description: `${basename(path)} on this machine, ${size} MB (MODEL_FILE)` };
 }
 
-/** The model that was fetched last; null if there is none, or if the engine to run it is not there. */
+/**
+ * The model that was fetched last. Null if there is none, if the engine to run it is not there, or if several processes
+ * serve, each of which would load the model again.
+ */
 export function fetchedModelFile(config: Config): ModelFile | null {
-  if (config.modelFile === NO_FILE || engineState(modelEngineFolder(config)) !== "ready") return null;
+  if (config.modelFile === NO_FILE || config.processes > 1 || engineState(modelEngineFolder(config)) !== "ready")
+    return null;
   const models = new FetchedModels(languageModelFolder(config));
   const [model] = models.list();
   if (model === undefined) return null;
