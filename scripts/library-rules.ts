@@ -11,8 +11,8 @@ const CALLERS = [
 export const LIBRARY_RULES: readonly ImportRule[] = [
   never(
     "web-framework-in-http-kit",
-    "Koa, @koa/multer, multer, ws and node:http live in packages/http-kit/.",
-    outside("packages/http-kit"),
+    "Koa, @koa/multer, multer, ws and node:http live in packages/http-kit/; a child that serves this server alone has node:http, too.",
+    outside("packages/http-kit", "src/embedded-model/child"),
     /^(npm:(koa|@koa\/.*|multer|ws)|node:(https?|http2))$/,
   ),
   never(

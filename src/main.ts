@@ -75,13 +75,7 @@ async function run(): Promise<void> {
     const outputs = { ...OUTPUTS, progress: process.stderr };
     return runCodeCommand(others, readEnvironment(), outputs, endingSignal("Interrupted. Run it again to go on."));
   }
-  if (first === "pull") {
-    const { runPullCommand } = await import("./commands/pull/pull-command.ts");
-    const outputs = { ...OUTPUTS, progress: process.stderr, input: process.stdin };
-    const signal = endingSignal("Interrupted. Run it again to go on.");
-    process.exitCode = await runPullCommand(others, readEnvironment(), outputs, signal);
-    return;
-  }
+  if (first === "pull") return runPull();
   if (first === "models") {
     const { runModelsCommand } = await import("./commands/models-command.ts");
     return runModelsCommand(others, readEnvironment(), OUTPUTS);
@@ -106,6 +100,13 @@ async function run(): Promise<void> {
     return serveCloud(readEnvironment(), others);
   }
   return serve(readEnvironment(), first === "serve" ? others : process.argv.slice(2));
+}
+
+async function runPull(): Promise<void> {
+  const { runPullCommand } = await import("./commands/pull/pull-command.ts");
+  const outputs = { ...OUTPUTS, progress: process.stderr, input: process.stdin };
+  const signal = endingSignal("Interrupted. Run it again to go on.");
+  process.exitCode = await runPullCommand(others, readEnvironment(), outputs, signal);
 }
 
 async function runMcp(): Promise<void> {

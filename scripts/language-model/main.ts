@@ -101,7 +101,9 @@ async function questions(): Promise<void> {
 
 async function shapes(): Promise<void> {
   const ajv = new Ajv2020({ strict: false, formats: { date: /^\d{4}-\d\d-\d\d$/ } });
-  let [valid, cut, all] = [0, 0, 0];
+  let valid = 0;
+  let cut = 0;
+  let all = 0;
   for (const { name, schema, prompts } of SHAPES) {
     const validate = ajv.compile(schema);
     for (const input of prompts) {
@@ -110,11 +112,13 @@ async function shapes(): Promise<void> {
         model: MODEL,
         input,
         text: { format },
-        max_output_tokens: 800,
+        max_output_tokens: 2000,
       });
       all += 1;
-      if (status !== "completed") cut += 1;
-      else if (validate(JSON.parse(text))) valid += 1;
+      if (status !== "completed") {
+        cut += 1;
+        console.log(`            cut: ${name}: ${text.slice(-80)}`);
+      } else if (validate(JSON.parse(text))) valid += 1;
       else console.log(`            not valid: ${name}: ${text}`);
     }
   }
@@ -124,17 +128,18 @@ async function shapes(): Promise<void> {
 /** The calls of all functions, with this choice. `asked` tells which function is meant. */
 async function callsWith(choice: (name: string) => OpenAI.Responses.ResponseCreateParams["tool_choice"]) {
   const ajv = new Ajv2020({ strict: false });
-  const tools = FUNCTIONS.map(({ asks: _, ...described }) => ({
+  const tools = FUNCTIONS.map(({ name, description, parameters }) => ({
     type: "function" as const,
     strict: true,
-    ...described,
-    parameters: { ...described.parameters },
+    name,
+    description,
+    parameters: { ...parameters },
   }));
   const counts = { all: 0, called: 0, wellFormed: 0, rightName: 0 };
   for (const { name, asks } of FUNCTIONS) {
     for (const input of asks) {
       counts.all += 1;
-      const { output } = await client.responses.create({
+      const { output, status } = await client.responses.create({
         model: MODEL,
         input,
         tools,
@@ -146,6 +151,7 @@ async function callsWith(choice: (name: string) => OpenAI.Responses.ResponseCrea
       if (call === undefined) continue;
       counts.called += 1;
       if (call.name === name) counts.rightName += 1;
+      if (status !== "completed") continue; // The limit cut the arguments.
       const called = FUNCTIONS.find((one) => one.name === call.name);
       if (called !== undefined && ajv.validate({ ...called.parameters }, JSON.parse(call.arguments)))
         counts.wellFormed += 1;

@@ -133,9 +133,9 @@ export class EmbeddedModel implements EmbeddedServer {
 
   #set(state: EmbeddedModelState): void {
     this.#state = state;
-    const changed = this.#change;
+    const earlier = this.#change;
     this.#change = Promise.withResolvers<void>();
-    changed.resolve();
+    earlier.resolve();
   }
 }
 

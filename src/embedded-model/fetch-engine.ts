@@ -23,8 +23,16 @@ const NPM_CACHE = ".npm-cache";
 
 /** The package with the binaries is added as one that is needed: npm would fetch those for graphics cards, too. */
 const NPM_ARGS = [
-  ...["ci", "--omit=optional", "--omit=dev", "--omit=peer", "--ignore-scripts"],
-  ...[`--cache=${NPM_CACHE}`, "--no-audit", "--no-fund", "--loglevel=error", "--no-progress"],
+  "ci",
+  "--omit=optional",
+  "--omit=dev",
+  "--omit=peer",
+  "--ignore-scripts",
+  `--cache=${NPM_CACHE}`,
+  "--no-audit",
+  "--no-fund",
+  "--loglevel=error",
+  "--no-progress",
 ];
 /** Where npm puts the binaries of each platform. */
 const BINARIES = "node_modules/@node-llama-cpp/";
@@ -64,12 +72,16 @@ async function writeManifests(folder: string, platform: string): Promise<void> {
   const { "": root, [`node_modules/${platform}`]: binaries, ...others } = packages;
   if (!isRecord(lock) || !isRecord(root) || !isRecord(binaries))
     throw new EngineNotFetched(`${platform} is not locked`);
-  const { optional: _, ...needed } = binaries;
-  const shared = Object.entries(others).filter(([path]) => !path.startsWith(BINARIES));
+  const { optional: _, ...binariesEntry } = binaries;
+  const common = Object.entries(others).filter(([path]) => !path.startsWith(BINARIES));
   const dependencies = { [ENGINE_PACKAGE]: ENGINE_VERSION, [platform]: ENGINE_VERSION };
   const whole = {
     ...lock,
-    packages: { "": { ...root, dependencies }, [`node_modules/${platform}`]: needed, ...Object.fromEntries(shared) },
+    packages: {
+      "": { ...root, dependencies },
+      [`node_modules/${platform}`]: binariesEntry,
+      ...Object.fromEntries(common),
+    },
   };
   const { name, version } = root;
   await writeFile(

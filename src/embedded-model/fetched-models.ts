@@ -33,7 +33,7 @@ export class FetchedModels {
 
   /** Those whose files are there, whole. */
   list(): readonly FetchedModel[] {
-    const read = jsonOrUndefined(textOf(this.#listPath));
+    const read = jsonOrUndefined(listText(this.#listPath));
     const entries: readonly unknown[] = Array.isArray(read) ? read : [];
     return entries.filter(isFetchedModel).filter((model) => {
       return statSync(this.pathOf(model), { throwIfNoEntry: false })?.size === model.bytes;
@@ -70,6 +70,6 @@ function isFetchedModel(value: unknown): value is FetchedModel {
   );
 }
 
-function textOf(path: string): string {
+function listText(path: string): string {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true ? readFileSync(path, "utf8") : "";
 }

@@ -39,10 +39,11 @@ export async function startModelProcess(
     const message = readChildLine(line);
     if (message !== null) onMessage(message);
   });
-  const [program = process.execPath, ...args] = [...prefix, process.execPath];
+  const [starter, ...starterArgs] = prefix;
+  const node = [...permissions(options, socketFolder), PROGRAM, JSON.stringify(options)];
   const child: GuardedChild = await startGuarded({
-    program,
-    args: [...args, ...permissions(options, socketFolder), PROGRAM, JSON.stringify(options)],
+    program: starter ?? process.execPath,
+    args: starter === undefined ? node : [...starterArgs, process.execPath, ...node],
     folder: socketFolder,
     environment: { GGML_NO_BACKTRACE: "1" }, // Attaching a debugger after a crash takes 300 ms.
     ownFolder: socketFolder,

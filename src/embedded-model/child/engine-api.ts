@@ -91,6 +91,7 @@ export interface SamplingOptions {
     readonly frequencyPenalty: number;
     readonly presencePenalty: number;
   };
+  readonly dryRepeatPenalty?: { readonly strength: number; readonly allowedLength: number };
   readonly yieldEogToken: true;
 }
 

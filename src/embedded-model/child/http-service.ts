@@ -12,7 +12,7 @@ const BODY_BYTES_MAX = 64 * 1024 * 1024;
 const MS_PER_SECOND = 1000;
 
 interface Service {
-  readonly loaded: LoadedModel;
+  readonly runtime: LoadedModel;
   readonly slots: Slots;
 }
 
@@ -20,18 +20,19 @@ type Body = Readonly<Record<string, unknown>>;
 
 /** The child's contract: chat completions, the list of models, the count of tokens as in vLLM, and its health. */
 export function createService(service: Service): Server {
-  const server = createServer((request, response) => void serve(service, request, response));
+  const server = createServer((request, response) => void serveModel(service, request, response));
   server.requestTimeout = 0; // Its only client is the server that started it.
   server.keepAliveTimeout = 0;
   return server;
 }
 
-async function serve(service: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serveModel(service: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
     const route = `${request.method} ${request.url?.split("?")[0]}`;
     if (route === "GET /health") return sendJson(response, 200, { status: "ok", waiting: service.slots.waiting });
-    if (route === "GET /v1/models") return sendJson(response, 200, modelList(service.loaded));
-    if (route === "POST /tokenize") return sendJson(response, 200, tokenCount(service.loaded, await readBody(request)));
+    if (route === "GET /v1/models") return sendJson(response, 200, modelList(service.runtime));
+    if (route === "POST /tokenize")
+      return sendJson(response, 200, tokenCount(service.runtime, await readBody(request)));
     if (route === "POST /v1/chat/completions") return await serveChat(service, request, response);
     throw new RequestRefused(`There is no ${route}.`, { status: 404 });
   } catch (error) {
@@ -51,39 +52,42 @@ function modelList({ names, window }: LoadedModel): object {
 }
 
 /** In the form of vLLM: messages in, the number of tokens out. */
-function tokenCount(loaded: LoadedModel, body: Body): object {
-  requireModel(loaded, body);
+function tokenCount(runtime: LoadedModel, body: Body): object {
+  requireModel(runtime, body);
   const tokens =
     typeof body["prompt"] === "string"
-      ? loaded.model.tokenize(body["prompt"], false)
-      : turnTokens(loaded, readChatTurn(body));
-  return { count: tokens.length, max_model_len: loaded.window, tokens };
+      ? runtime.model.tokenize(body["prompt"], false)
+      : turnTokens(runtime, readChatTurn(body));
+  return { count: tokens.length, max_model_len: runtime.window, tokens };
 }
 
 function requireModel({ names }: LoadedModel, { model }: Body): void {
   if (model === undefined || names.some((name) => name === model)) return;
-  throw new RequestRefused(`The model '${String(model)}' does not exist; there are '${names[0]}' and '${names[1]}'.`, {
-    status: 404,
-    code: "model_not_found",
-    param: "model",
-  });
+  throw new RequestRefused(
+    `The model ${JSON.stringify(model)} does not exist; there are '${names[0]}' and '${names[1]}'.`,
+    {
+      status: 404,
+      code: "model_not_found",
+      param: "model",
+    },
+  );
 }
 
 async function serveChat(
-  { loaded, slots }: Service,
+  { runtime, slots }: Service,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const body = await readBody(request);
-  requireModel(loaded, body);
+  requireModel(runtime, body);
   const turn = readChatTurn(body);
   const leaving = new AbortController();
   response.once("close", () => leaving.abort());
   const { signal } = leaving;
-  const frame = { id: newCompletionId(), created: Math.floor(Date.now() / MS_PER_SECOND), model: loaded.names[0] };
+  const frame = { id: newCompletionId(), created: Math.floor(Date.now() / MS_PER_SECOND), model: runtime.names[0] };
   if (!turn.isStream) {
     const sink = new BodySink();
-    const end = await answerTurn(loaded, slots, { turn, sink, signal });
+    const end = await answerTurn(runtime, slots, { turn, sink, signal });
     return sendJson(response, 200, sink.body(frame, end));
   }
   const sink = new ChunkSink(frame, {
@@ -91,7 +95,7 @@ async function serveChat(
     write: (text) => void response.write(text),
   });
   try {
-    const end = await answerTurn(loaded, slots, { turn, sink, signal });
+    const end = await answerTurn(runtime, slots, { turn, sink, signal });
     sink.end(end, turn.includesUsage);
     response.end();
   } catch (error) {

@@ -26,7 +26,7 @@ const LOG_LINES_KEPT = 6;
 const OF_EMBEDDINGS = /bert|embed|^t5encoder$/;
 
 interface Opened {
-  readonly loaded: LoadedModel;
+  readonly runtime: LoadedModel;
   readonly notes: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export async function loadModel(options: ChildOptions, onProgress: (share: numbe
   const { modelPath, engineFolder, threads } = options;
   const { size } = await stat(modelPath);
   const { engine, jinja } = await loadEnginePackages(engineFolder);
-  const said: string[] = [];
+  const logLines: string[] = [];
   const llama = await engine.getLlama({
     gpu: false,
     build: "never",
@@ -44,19 +44,19 @@ export async function loadModel(options: ChildOptions, onProgress: (share: numbe
     maxThreads: threads,
     logLevel: "warn",
     logger: (_level, message) => {
-      said.push(message.trim());
-      said.splice(0, Math.max(0, said.length - LOG_LINES_KEPT));
+      logLines.push(message.trim());
+      logLines.splice(0, Math.max(0, logLines.length - LOG_LINES_KEPT));
     },
   });
   const model = await openFile(llama, modelPath, onProgress).catch((error: unknown) => {
-    throw new ModelRefused(refusalText({ modelPath, size, said, error }), { cause: error });
+    throw new ModelRefused(refusalText({ modelPath, size, logLines, error }), { cause: error });
   });
   refuseEmbeddings(model, modelPath);
   const { context, sequences } = await openContext(model, options);
   const newGrammarState = (grammar: ConstructorParameters<typeof engine.LlamaGrammarEvaluationState>[0]["grammar"]) =>
     new engine.LlamaGrammarEvaluationState({ model, grammar });
   const template = chooseTemplate(jinja, model, options);
-  const loaded: LoadedModel = {
+  const runtime: LoadedModel = {
     model,
     context,
     sequences,
@@ -66,22 +66,22 @@ export async function loadModel(options: ChildOptions, onProgress: (share: numbe
     window: context.contextSize,
     stepTokens: size > LARGE_MODEL_BYTES ? LARGE_MODEL_STEP_TOKENS : STEP_TOKENS,
     advice: adviceOf(model),
-    names: [modelName(modelPath), EMBEDDED_MODEL],
+    names: [servedName(modelPath), EMBEDDED_MODEL],
   };
-  const wanted = windowOf(model, options);
+  const windowWish = windowOf(model, options);
   return {
-    loaded,
+    runtime,
     notes: [
       ...(typeof template === "string" ? [template] : []),
-      ...(loaded.window < wanted
-        ? [`Memory is short, so the window is ${loaded.window} tokens in place of ${wanted}.`]
+      ...(runtime.window < windowWish
+        ? [`Memory is short, so the window is ${runtime.window} tokens in place of ${windowWish}.`]
         : []),
     ],
   };
 }
 
 /** Such as `smollm2-135m-instruct` of `SmolLM2-135M-Instruct.Q4_1.gguf`. */
-export function modelName(path: string): string {
+function servedName(path: string): string {
   return basename(path)
     .replace(/\.gguf$/i, "")
     .replace(/[.-](?:I?Q\d\w*|F16|F32|BF16)$/i, "")
@@ -92,10 +92,10 @@ function openFile(llama: Llama, modelPath: string, onProgress: (share: number) =
   return llama.loadModel({ modelPath, gpuLayers: 0, onLoadProgress: onProgress });
 }
 
-function refusalText(told: { modelPath: string; size: number; said: readonly string[]; error: unknown }): string {
-  const { modelPath, size, said, error } = told;
+function refusalText(facts: { modelPath: string; size: number; logLines: readonly string[]; error: unknown }): string {
+  const { modelPath, size, logLines, error } = facts;
   const reason = error instanceof Error ? error.message : String(error);
-  const words = [...new Set([...said, reason])].map((line) => line.replace(/\s+/g, " ")).join("; ");
+  const words = [...new Set([...logLines, reason])].map((line) => line.replace(/\s+/g, " ")).join("; ");
   return `The model ${modelPath}, of ${size} bytes, cannot be loaded: ${words.replace(/[.;\s]+$/, "")}`;
 }
 
@@ -167,9 +167,9 @@ function chooseTemplate(
 /** The authors' advice: what the file says, or what is known of its family. */
 function adviceOf(model: EngineModel): SamplingAdvice {
   const { general } = model.fileInfo.metadata;
-  const known = isRecord(general) ? general : {};
-  const sampling = isRecord(known["sampling"]) ? known["sampling"] : {};
-  const usual = /smollm/i.test(String(known["name"] ?? "")) ? SMOLLM_ADVICE : USUAL_ADVICE;
+  const about = isRecord(general) ? general : {};
+  const sampling = isRecord(about["sampling"]) ? about["sampling"] : {};
+  const usual = typeof about["name"] === "string" && /smollm/i.test(about["name"]) ? SMOLLM_ADVICE : USUAL_ADVICE;
   const { temp, top_p: topP } = sampling;
   return {
     temperature: typeof temp === "number" ? temp : usual.temperature,

@@ -19,14 +19,14 @@ function say(message: ChildMessage): void {
 
 let toldShare = 0;
 try {
-  const { loaded, notes } = await loadModel(options, (share) => {
+  const { runtime, notes } = await loadModel(options, (share) => {
     if (share < toldShare + PROGRESS_STEP) return;
     toldShare = share;
     say({ type: "progress", share });
   });
-  const slots = new Slots(loaded.sequences, options.queueMax);
-  createService({ loaded, slots }).listen(options.socketPath, () => {
-    say({ type: "ready", model: loaded.names[0], window: loaded.window, notes });
+  const slots = new Slots(runtime.sequences, options.queueMax);
+  createService({ runtime, slots }).listen(options.socketPath, () => {
+    say({ type: "ready", model: runtime.names[0], window: runtime.window, notes });
   });
 } catch (error) {
   if (!(error instanceof ModelRefused)) throw error;

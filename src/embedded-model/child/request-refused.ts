@@ -1,4 +1,4 @@
-/** The child cannot serve a request. The message is a sentence; the fields are those of an error of chat completions. */
+/** The child cannot serve a request. The message is a sentence; the fields are those of chat completions' errors. */
 export class RequestRefused extends Error {
   override readonly name = "RequestRefused";
   readonly status: number;

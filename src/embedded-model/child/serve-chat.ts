@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { type AnswerEvent, compileGrammars, type FinishReason, TurnWriter } from "./answer/answer-turn.ts";
+import { type AnswerEvent, type AnswerFinish, compileGrammars, TurnWriter } from "./answer/answer-turn.ts";
 import { Generation } from "./answer/generation.ts";
 import type { Slot, Slots } from "./answer/slots.ts";
+import type { EngineModel } from "./engine-api.ts";
 import type { LoadedModel } from "./loaded-model.ts";
 import { TemplateUnusable } from "./prompt/chat-template.ts";
 import type { ChatTurn, PromptPart } from "./prompt/chat-turn.ts";
-import { promptTokens } from "./prompt/prompt-tokens.ts";
 import { RequestRefused, tooLongForWindow } from "./request-refused.ts";
 
 /** Where an answer goes. */
@@ -18,7 +18,7 @@ export interface AnswerSink {
 }
 
 export interface AnswerEnd {
-  readonly finish: FinishReason;
+  readonly finish: AnswerFinish;
   readonly usage: {
     readonly prompt_tokens: number;
     readonly completion_tokens: number;
@@ -52,20 +52,20 @@ function partsOf(
 
 /** Answers one turn. Rejects with `RequestRefused`, or with the signal's reason. */
 export async function answerTurn(
-  loaded: LoadedModel,
+  runtime: LoadedModel,
   slots: Slots,
   { turn, sink, signal }: { readonly turn: ChatTurn; readonly sink: AnswerSink; readonly signal: AbortSignal },
 ): Promise<AnswerEnd> {
-  const prompt = turnTokens(loaded, turn);
-  if (prompt.length >= loaded.window) throw tooLongForWindow(prompt.length, loaded.window);
-  const grammars = await compileGrammars(loaded, turn);
+  const prompt = turnTokens(runtime, turn);
+  if (prompt.length >= runtime.window) throw tooLongForWindow(prompt.length, runtime.window);
+  const grammars = await compileGrammars(runtime, turn);
   const slot = await slots.take(prompt, turn.caller, signal);
   try {
     sink.start();
     const startedMs = performance.now();
-    const generation = await begin(loaded, slot, { prompt, turn, sink, signal });
+    const generation = await begin(runtime, slot, { prompt, turn, sink, signal });
     const readMs = performance.now();
-    const writer = new TurnWriter(loaded, { turn, grammars, generation }, (event) => sink.tell(event));
+    const writer = new TurnWriter(runtime, { turn, grammars, generation }, (event) => sink.tell(event));
     const finish = await writer.write();
     const { outputTokens, cachedTokens } = generation;
     return {
@@ -94,4 +94,27 @@ function begin(
 
 export function newCompletionId(): string {
   return `chatcmpl-${randomUUID()}`;
+}
+
+type Tokenizer = Pick<EngineModel, "tokenize" | "tokens">;
+
+/** The tokens of a prompt: markers of the template as special tokens, words never. */
+function promptTokens(model: Tokenizer, parts: readonly PromptPart[]): readonly number[] {
+  const tokens = joinedAlike(parts).flatMap(({ text, isTemplate }, place) =>
+    place === 0 ? model.tokenize(text, isTemplate) : model.tokenize(text, isTemplate, "trimLeadingSpace"),
+  );
+  const { bos, shouldPrependBosToken } = model.tokens;
+  return bos === null || !shouldPrependBosToken || tokens[0] === bos ? tokens : [bos, ...tokens];
+}
+
+/** Neighbours of one kind as one part, so that they are cut into tokens as one text. */
+function joinedAlike(parts: readonly PromptPart[]): readonly PromptPart[] {
+  const merger: PromptPart[] = [];
+  for (const part of parts) {
+    const before = merger.at(-1);
+    if (before?.isTemplate === part.isTemplate)
+      merger[merger.length - 1] = { text: before.text + part.text, isTemplate: part.isTemplate };
+    else merger.push(part);
+  }
+  return merger;
 }

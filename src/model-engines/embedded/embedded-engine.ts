@@ -71,13 +71,13 @@ async function untilStarted(
     await (starts === 0 ? server.untilReady(either) : server.untilStarted(starts, either));
   } catch (error) {
     if (signal.aborted) throw error;
-    if (deadline.aborted) throw unavailable("The embedded model is still loading", LOADING_RETRY_SECONDS, error);
-    if (error instanceof EmbeddedModelAbsent) throw unavailable(error.message, error.retryAfterSeconds, error);
+    if (deadline.aborted) throw notLoaded("The embedded model is still loading", LOADING_RETRY_SECONDS, error);
+    if (error instanceof EmbeddedModelAbsent) throw notLoaded(error.message, error.retryAfterSeconds, error);
     throw error;
   }
 }
 
-function unavailable(sentence: string, retryAfterSeconds: number | null, cause: unknown): ModelError {
+function notLoaded(sentence: string, retryAfterSeconds: number | null, cause: unknown): ModelError {
   return new ModelError(`${sentence}.`, {
     status: 503,
     type: "server_error",

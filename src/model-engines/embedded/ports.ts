@@ -2,7 +2,7 @@
 export interface EmbeddedServer {
   /** Where the child listens, also after a restart. */
   readonly socketPath: string;
-  /** Resolves once the model can be asked. Rejects with `EmbeddedModelAbsent` if it cannot, or with the signal's reason. */
+  /** Resolves once the model can be asked. Rejects with `EmbeddedModelAbsent`, or with the signal's reason. */
   untilReady(signal: AbortSignal): Promise<void>;
   /** How often a child has become ready. */
   readonly starts: number;

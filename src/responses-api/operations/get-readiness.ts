@@ -21,7 +21,8 @@ export interface Readiness {
 /**
  * `GET /readyz`: ready if the store responds, the disk has room and the server is not shutting down. The model server's
  * state is shown but does not decide: it fails for all servers at once, and with none ready, no client could get even
- * an error reply. A language model of this server itself decides: other servers may have loaded theirs. The broker and the file storage do not decide either, because most requests work without them.
+ * an error reply. A language model of this server itself decides: other servers may have loaded theirs. The broker and
+ * the file storage do not decide either, because most requests work without them.
  */
 export function getReadiness(readiness: Readiness): ResponsesApiHandlers<Caller>["getReadiness"] {
   return async () => {

@@ -11,7 +11,7 @@ import { isModelFile } from "../../embedded-model/model-file.ts";
 import type { EmbeddedServer } from "../../model-engines/embedded/ports.ts";
 
 /** A file of a language model, and what the start banner says of it. */
-export interface ModelFile {
+export interface LanguageModelFile {
   readonly path: string;
   readonly description: string;
 }
@@ -39,7 +39,7 @@ export function modelEngineFolder(config: Pick<Config, "dataDir" | "modelEngineD
 }
 
 /** MODEL_FILE; null if it is not set. Throws `ConfigError` if it is no model file. */
-export function configuredModelFile(config: Config): ModelFile | null {
+export function configuredModelFile(config: Config): LanguageModelFile | null {
   const { modelFile: setting } = config;
   if (setting === null || setting === NO_FILE) return null;
   const path = resolve(setting);
@@ -58,7 +58,7 @@ export function configuredModelFile(config: Config): ModelFile | null {
  * The model that was fetched last. Null if there is none, if the engine to run it is not there, or if several processes
  * serve, each of which would load the model again.
  */
-export function fetchedModelFile(config: Config): ModelFile | null {
+export function fetchedModelFile(config: Config): LanguageModelFile | null {
   if (config.modelFile === NO_FILE || config.processes > 1 || engineState(modelEngineFolder(config)) !== "ready")
     return null;
   const models = new FetchedModels(languageModelFolder(config));
@@ -73,7 +73,7 @@ export function fetchedModelFile(config: Config): ModelFile | null {
 const SMALL_BYTES = 1000 * MEGABYTE;
 
 /** Begins to load a model. Throws `ConfigError` if it cannot be loaded at all. */
-export async function openModelFile(config: Config, { path }: ModelFile, log: Logger): Promise<RunningModel> {
+export async function openModelFile(config: Config, { path }: LanguageModelFile, log: Logger): Promise<RunningModel> {
   const model = await EmbeddedModel.open({
     engineFolder: modelEngineFolder(config),
     modelPath: path,

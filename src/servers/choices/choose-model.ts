@@ -19,7 +19,7 @@ import { stopAnswers } from "../../model-engines/stop-answers.ts";
 import {
   configuredModelFile,
   fetchedModelFile,
-  type ModelFile,
+  type LanguageModelFile,
   openModelFile,
   type RunningModel,
 } from "./choose-model-file.ts";
@@ -122,7 +122,7 @@ async function chooseEngine(config: Config, log: Logger, observer: RouteObserver
 
 const OTHER_MODELS = "`antiphon pull` fetches a small one, MODEL_BASE_URL names a server";
 
-async function modelFile(config: Config, file: ModelFile, log: Logger): Promise<ChosenModel> {
+async function modelFile(config: Config, file: LanguageModelFile, log: Logger): Promise<ChosenModel> {
   const embedded = await openModelFile(config, file, log);
   return {
     ...ALONE,

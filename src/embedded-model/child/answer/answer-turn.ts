@@ -14,7 +14,7 @@ export type AnswerEvent =
   | { readonly type: "call"; readonly name: string }
   | { readonly type: "arguments"; readonly text: string };
 
-export type FinishReason = "stop" | "length" | "tool_calls";
+export type AnswerFinish = "stop" | "length" | "tool_calls";
 
 /** The grammars of a turn, compiled before it takes a slot: a schema that cannot be said is refused at once. */
 export interface TurnGrammars {
@@ -73,37 +73,37 @@ function formatGrammar(schema: unknown): string {
 
 /** Writes the answer to a turn whose prompt has been read. */
 export class TurnWriter {
-  readonly #loaded: LoadedModel;
+  readonly #runtime: LoadedModel;
   readonly #turn: ChatTurn;
   readonly #grammars: TurnGrammars;
   readonly #generation: Generation;
   readonly #tell: (event: AnswerEvent) => void;
 
   constructor(
-    loaded: LoadedModel,
+    runtime: LoadedModel,
     { turn, grammars, generation }: { turn: ChatTurn; grammars: TurnGrammars; generation: Generation },
     tell: (event: AnswerEvent) => void,
   ) {
-    this.#loaded = loaded;
+    this.#runtime = runtime;
     this.#turn = turn;
     this.#grammars = grammars;
     this.#generation = generation;
     this.#tell = tell;
   }
 
-  async write(): Promise<FinishReason> {
+  async write(): Promise<AnswerFinish> {
     const { choice } = this.#turn;
     if (choice.type === "call") return await this.#writeCall(CALL_OPENING);
     return await this.#writeText(choice.type === "auto");
   }
 
-  async #writeText(mayCall: boolean): Promise<FinishReason> {
+  async #writeText(mayCall: boolean): Promise<AnswerFinish> {
     const grammar = this.#grammars.text;
-    const stream = new TextStream(this.#loaded.model, this.#generation.output);
+    const stream = new TextStream(this.#runtime.model, this.#generation.output);
     const watch = new StopWatch([...(mayCall ? [CALL_MARK] : []), ...(grammar === null ? this.#turn.stops : [])]);
     let call: { readonly opening: string } | null = null;
     let isStopped = false;
-    const end = await this.#generation.write(this.#sampled(grammar), (token) => {
+    const end = await this.#generation.write(this.#sampling(grammar), (token) => {
       const piece = stream.add(token);
       const { text, stop, rest } = watch.add(piece);
       this.#say(text);
@@ -126,7 +126,7 @@ export class TurnWriter {
     return call?.opening ?? null;
   }
 
-  async #writeCall(opening: string): Promise<FinishReason> {
+  async #writeCall(opening: string): Promise<AnswerFinish> {
     const { names } = this.#grammars;
     const [first] = callable(this.#turn);
     if (names === null && first === undefined) return "stop";
@@ -134,12 +134,12 @@ export class TurnWriter {
     const name = names === null ? await this.#writeName(first?.name ?? "") : await this.#chooseName(names);
     if (name === null || !(await this.#force(ARGUMENTS_OPENING, false))) return "length";
     this.#tell({ type: "call", name });
-    const stream = new TextStream(this.#loaded.model, this.#generation.output);
+    const stream = new TextStream(this.#runtime.model, this.#generation.output);
     const tell = (text: string): void => {
       if (text !== "") this.#tell({ type: "arguments", text });
     };
     const grammar = this.#grammars.argumentsOf.get(name) ?? null;
-    const end = await this.#generation.write(this.#sampled(grammar), (token) => {
+    const end = await this.#generation.write(this.#sampling(grammar), (token) => {
       tell(stream.add(token));
       return true;
     });
@@ -153,9 +153,9 @@ export class TurnWriter {
 
   /** Null if the limit cuts the name. */
   async #chooseName(names: EngineGrammar): Promise<string | null> {
-    const stream = new TextStream(this.#loaded.model, this.#generation.output);
+    const stream = new TextStream(this.#runtime.model, this.#generation.output);
     let text = "";
-    const end = await this.#generation.write(this.#sampled(names), (token) => {
+    const end = await this.#generation.write(this.#sampling(names), (token) => {
       text += stream.add(token);
       return !text.endsWith('"');
     });
@@ -163,13 +163,13 @@ export class TurnWriter {
   }
 
   async #force(text: string, isTemplate: boolean): Promise<boolean> {
-    return await this.#generation.force(this.#loaded.model.tokenize(text, isTemplate, "trimLeadingSpace"));
+    return await this.#generation.force(this.#runtime.model.tokenize(text, isTemplate, "trimLeadingSpace"));
   }
 
   /** Under a grammar, the likeliest token unless the request asks for chance. */
-  #sampled(grammar: EngineGrammar | null): Sampled {
+  #sampling(grammar: EngineGrammar | null): Sampled {
     const { temperature, topP, seed, frequencyPenalty, presencePenalty } = this.#turn.sampling;
-    const { advice } = this.#loaded;
+    const { advice } = this.#runtime;
     return {
       options: {
         temperature: temperature ?? (grammar === null ? advice.temperature : 0),
@@ -188,6 +188,6 @@ export class TurnWriter {
   }
 }
 
-function finishOf(end: GenerationEnd, otherwise: FinishReason): FinishReason {
+function finishOf(end: GenerationEnd, otherwise: AnswerFinish): AnswerFinish {
   return end === "limit" ? "length" : otherwise;
 }

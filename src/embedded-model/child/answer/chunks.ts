@@ -34,8 +34,8 @@ export class ChunkSink implements AnswerSink {
     if (event.type === "arguments")
       return this.#send({ tool_calls: [{ index: 0, function: { arguments: event.text } }] });
     this.#callId = callIdOf(this.#frame.id);
-    const called = { name: event.name, arguments: "" };
-    this.#send({ tool_calls: [{ index: 0, id: this.#callId, type: "function", function: called }] });
+    const callee = { name: event.name, arguments: "" };
+    this.#send({ tool_calls: [{ index: 0, id: this.#callId, type: "function", function: callee }] });
   }
 
   tick(): void {
@@ -85,16 +85,16 @@ export class BodySink implements AnswerSink {
   }
 
   body({ id, created, model }: Frame, { finish, usage, timings }: AnswerEnd): object {
-    const called = this.#call;
+    const callee = this.#call;
     const calls =
-      called === null
+      callee === null
         ? {}
         : {
             tool_calls: [
-              { id: callIdOf(id), type: "function", function: { name: called.name, arguments: called.args } },
+              { id: callIdOf(id), type: "function", function: { name: callee.name, arguments: callee.args } },
             ],
           };
-    const content = called !== null && this.#text === "" ? null : this.#text;
+    const content = callee !== null && this.#text === "" ? null : this.#text;
     const message = { role: "assistant", content, ...calls };
     const choices = [{ index: 0, message, finish_reason: finish }];
     return { id, object: "chat.completion", created, model, choices, usage, timings };

@@ -18,12 +18,14 @@ export interface GenerationParts {
 /** Small models repeat a clause until the window is full, unless words that they have just written cost something. */
 const REPEAT_PENALTY = 1.1;
 const PUNISHED_TOKENS = 64;
+/** Under a grammar, only what repeats itself word for word costs something: the words of a shape must come again. */
+const VERBATIM_PENALTY = { strength: 0.8, allowedLength: 4 } as const;
 
 /** `end`: the model said that it is done; `limit`: the limit or the window is reached. */
 export type GenerationEnd = "end" | "limit" | "stopped";
 
 export interface Sampled {
-  readonly options: Omit<SamplingOptions, "grammarEvaluationState" | "yieldEogToken" | "repeatPenalty">;
+  readonly options: Pick<SamplingOptions, "temperature" | "topP" | "topK" | "seed">;
   readonly frequencyPenalty: number;
   readonly presencePenalty: number;
   readonly grammar: EngineGrammar | null;
@@ -55,9 +57,9 @@ export class Generation {
     if (prompt.length >= window) throw tooLongForWindow(prompt.length, window);
     const common = Math.min(commonLength(sequence.contextTokens, prompt), prompt.length - 1);
     if (sequence.nextTokenIndex > common) await truncate(sequence, common);
-    const cached = Math.min(common, sequence.nextTokenIndex);
-    const generation = new Generation(parts, prompt.length, cached, tokensMax ?? window);
-    await generation.#read(prompt.slice(cached, -1));
+    const reuse = Math.min(common, sequence.nextTokenIndex);
+    const generation = new Generation(parts, prompt.length, reuse, tokensMax ?? window);
+    await generation.#read(prompt.slice(reuse, -1));
     generation.#pending = prompt.slice(-1);
     return generation;
   }
@@ -118,13 +120,13 @@ export class Generation {
     }
   }
 
-  /** The wanted penalties; in free text, a mild one of ours if none is wanted. */
+  /** The wanted penalties, or else a mild one of ours. */
   #penaltiesOf(
     { frequencyPenalty, presencePenalty }: Pick<Sampled, "frequencyPenalty" | "presencePenalty">,
     isFree: boolean,
-  ): Pick<SamplingOptions, "repeatPenalty"> {
+  ): Pick<SamplingOptions, "repeatPenalty" | "dryRepeatPenalty"> {
     const isWanted = frequencyPenalty !== 0 || presencePenalty !== 0;
-    if (!isWanted && !isFree) return {};
+    if (!isWanted && !isFree) return { dryRepeatPenalty: VERBATIM_PENALTY };
     const punishTokens = (): number[] => this.#output.slice(-PUNISHED_TOKENS);
     return {
       repeatPenalty: { punishTokens, penalty: isWanted ? 1 : REPEAT_PENALTY, frequencyPenalty, presencePenalty },
@@ -133,8 +135,8 @@ export class Generation {
 
   /** How many more tokens may be written. */
   #room(): number {
-    const left = this.#parts.window - this.#promptLength - this.#output.length;
-    return Math.min(left, this.#tokensMax - this.#output.length);
+    const space = this.#parts.window - this.#promptLength - this.#output.length;
+    return Math.min(space, this.#tokensMax - this.#output.length);
   }
 
   /** Reads tokens in steps. */

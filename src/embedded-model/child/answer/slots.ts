@@ -23,7 +23,7 @@ interface Place extends Slot {
 const COMMON_TOKENS_MIN = 32;
 const RETRY_AFTER_SECONDS = 5;
 
-/** Gives out slots: the one that has read most of a prompt already. Turns wait in a line in which callers take turns. */
+/** Gives out slots: the one that has read most of a prompt already. Callers take turns in the line of those that wait. */
 export class Slots {
   readonly #places: readonly Place[];
   readonly #queue: TurnQueue<WaitingTurn>;
@@ -77,11 +77,11 @@ export class Slots {
     const free = this.#places.filter(({ isBusy }) => !isBusy);
     const [oldest] = free.toSorted((one, other) => one.idleSinceMs - other.idleSinceMs);
     if (oldest === undefined) return null;
-    const known = free.map((place) => ({ place, common: commonLength(place.sequence.contextTokens, tokens) }));
-    const [best] = known.toSorted((one, other) => other.common - one.common);
-    const chosen = best !== undefined && best.common >= COMMON_TOKENS_MIN ? best.place : oldest;
-    chosen.isBusy = true;
-    return chosen;
+    const candidates = free.map((place) => ({ place, common: commonLength(place.sequence.contextTokens, tokens) }));
+    const [best] = candidates.toSorted((one, other) => other.common - one.common);
+    const place = best !== undefined && best.common >= COMMON_TOKENS_MIN ? best.place : oldest;
+    place.isBusy = true;
+    return place;
   }
 }
 

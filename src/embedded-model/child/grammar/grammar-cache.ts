@@ -7,7 +7,7 @@ const GRAMMARS_MAX = 64;
 export class GrammarCache {
   readonly #llama: Pick<Llama, "createGrammar">;
   readonly #tryOut: (grammar: EngineGrammar) => unknown;
-  readonly #compiled = new Map<string, EngineGrammar>();
+  readonly #cache = new Map<string, EngineGrammar>();
 
   /** `tryOut` throws if the engine cannot use a grammar that it could read. */
   constructor(llama: Pick<Llama, "createGrammar">, tryOut: (grammar: EngineGrammar) => unknown) {
@@ -17,18 +17,18 @@ export class GrammarCache {
 
   /** Rejects with `RequestRefused` if the engine refuses the grammar. `param` names what it was made from. */
   async compile(text: string, param: string): Promise<EngineGrammar> {
-    const known = this.#compiled.get(text);
-    if (known !== undefined) {
-      this.#compiled.delete(text); // It is the last used one now.
-      this.#compiled.set(text, known);
-      return known;
+    const hit = this.#cache.get(text);
+    if (hit !== undefined) {
+      this.#cache.delete(text); // It is the last used one now.
+      this.#cache.set(text, hit);
+      return hit;
     }
     try {
       const grammar = await this.#llama.createGrammar({ grammar: text });
       this.#tryOut(grammar);
-      this.#compiled.set(text, grammar);
-      const [oldest] = this.#compiled.keys();
-      if (this.#compiled.size > GRAMMARS_MAX && oldest !== undefined) this.#compiled.delete(oldest);
+      this.#cache.set(text, grammar);
+      const [oldest] = this.#cache.keys();
+      if (this.#cache.size > GRAMMARS_MAX && oldest !== undefined) this.#cache.delete(oldest);
       return grammar;
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);

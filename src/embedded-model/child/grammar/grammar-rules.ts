@@ -20,8 +20,8 @@ export class GrammarRules {
 
   /** The name of a rule with this body. */
   add(body: string): string {
-    const known = this.#names.get(body);
-    if (known !== undefined) return known;
+    const earlier = this.#names.get(body);
+    if (earlier !== undefined) return earlier;
     const name = this.reserve();
     this.#names.set(body, name);
     this.#bodies.set(name, body);
@@ -97,12 +97,8 @@ export class GrammarRules {
 
 /** A text as a terminal of the grammar. */
 export function literal(text: string): string {
-  const escaped = text
-    .replace(/["\\]/g, "\\$&")
-    .replaceAll("\n", "\\n")
-    .replaceAll("\r", "\\r")
-    .replaceAll("\t", "\\t");
-  return `"${escaped}"`;
+  const safe = text.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n").replaceAll("\r", "\\r").replaceAll("\t", "\\t");
+  return `"${safe}"`;
 }
 
 /** JSON with one blank after colons and commas. */

@@ -109,8 +109,10 @@ function digitsBetween(from: string, to: string, pointAt: number | null): string
   if (from === "") return '""';
   const point = pointAt === 0 ? '"." ' : "";
   const nextPoint = pointAt === null ? null : pointAt - 1;
-  const [first, last] = [Number(from[0]), Number(to[0])];
-  const [fromRest, toRest] = [from.slice(1), to.slice(1)];
+  const first = Number(from[0]);
+  const last = Number(to[0]);
+  const fromRest = from.slice(1);
+  const toRest = to.slice(1);
   const after = (start: string, end: string): string => {
     return start === "" ? "" : ` ${digitsBetween(start, end, nextPoint)}`;
   };

@@ -1,3 +1,4 @@
+import { assertNever } from "@antiphon/base/assert.ts";
 import { type AST, RegExpParser } from "@eslint-community/regexpp";
 import { type GrammarRules, literal } from "./grammar-rules.ts";
 
@@ -50,8 +51,11 @@ function elementGrammar(rules: GrammarRules, element: AST.Element): string {
       const max = Number.isFinite(element.max) ? element.max : Math.max(REPEATS_MAX, element.min);
       return rules.add(`${elementGrammar(rules, element.element)}{${element.min},${max}}`);
     }
-    default:
+    case "Backreference":
+    case "ExpressionCharacterClass":
       throw new Unsayable();
+    default:
+      return assertNever(element);
   }
 }
 
@@ -77,10 +81,10 @@ function classGrammar({ elements, negate }: AST.CharacterClass): string {
     if (element.type === "Character") return classCharacter(element.value);
     if (element.type === "CharacterClassRange")
       return `${classCharacter(element.min.value)}-${classCharacter(element.max.value)}`;
-    const known = element.type === "CharacterSet" ? SETS[element.kind] : undefined;
-    if (known === undefined || (element.type === "CharacterSet" && "negate" in element && element.negate))
+    const ranges = element.type === "CharacterSet" ? SETS[element.kind] : undefined;
+    if (ranges === undefined || (element.type === "CharacterSet" && "negate" in element && element.negate))
       throw new Unsayable();
-    return known;
+    return ranges;
   });
   if (negate) return `[^${members.join("")}${UNWRITTEN}]`;
   // A class of characters that need a backslash in JSON is left to other engines.

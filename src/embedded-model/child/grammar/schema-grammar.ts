@@ -83,12 +83,12 @@ class SchemaWriter {
   }
 
   /** A rule for each place that is referred to, so that a schema may contain itself. */
-  #writeReference(pointer: string, { $ref: _, ...beside }: Schema): string {
+  #writeReference(pointer: string, { $ref: _ref, ...beside }: Schema): string {
     const target = this.#resolve(pointer);
     if (["properties", "required", "anyOf", "allOf", "items"].some((keyword) => beside[keyword] !== undefined))
       return this.write(this.#merge(beside, [target]));
-    const known = this.#references.get(pointer);
-    if (known !== undefined) return known;
+    const earlier = this.#references.get(pointer);
+    if (earlier !== undefined) return earlier;
     const name = this.#rules.reserve();
     this.#references.set(pointer, name);
     this.#rules.define(name, this.write(target));
@@ -108,22 +108,22 @@ class SchemaWriter {
   }
 
   /** One schema that says what all of these say. Members that two of them have in different forms are refused. */
-  #merge({ allOf: _, ...base }: Schema, others: readonly unknown[]): Schema {
-    return others.reduce<Schema>((merged, other) => {
-      const resolved = isRecord(other) && typeof other["$ref"] === "string" ? this.#resolve(other["$ref"]) : other;
-      if (!isRecord(resolved)) throw new SchemaUnsayable("allOf");
-      const { allOf: inner, ...added } = resolved;
-      const next: Record<string, unknown> = { ...merged };
-      for (const [keyword, value] of Object.entries(added))
-        next[keyword] = mergedMember(keyword, merged[keyword], value);
+  #merge({ allOf: _all, ...base }: Schema, others: readonly unknown[]): Schema {
+    return others.reduce<Schema>((sum, other) => {
+      const target = isRecord(other) && typeof other["$ref"] === "string" ? this.#resolve(other["$ref"]) : other;
+      if (!isRecord(target)) throw new SchemaUnsayable("allOf");
+      const { allOf: inner, ...addition } = target;
+      const next: Record<string, unknown> = { ...sum };
+      for (const [keyword, value] of Object.entries(addition))
+        next[keyword] = mergedMember(keyword, sum[keyword], value);
       return Array.isArray(inner) ? this.#merge(next, inner) : next;
     }, base);
   }
 
   /** A branch of `anyOf` with what stands beside it. */
   #branch({ anyOf: _any, oneOf: _one, ...beside }: Schema, choice: unknown): unknown {
-    const shared = ["properties", "required", "type", "items"].filter((keyword) => beside[keyword] !== undefined);
-    return shared.length === 0 ? choice : this.#merge(beside, [choice]);
+    const siblings = ["properties", "required", "type", "items"].filter((keyword) => beside[keyword] !== undefined);
+    return siblings.length === 0 ? choice : this.#merge(beside, [choice]);
   }
 
   #writeTypes(schema: Schema): string {
@@ -168,10 +168,10 @@ class SchemaWriter {
     const member = (name: string): string =>
       this.#rules.add(`${literal(JSON.stringify(name))} ${COLON} ${this.write(properties[name] ?? true)}`);
     const own = [...new Set(names)];
-    const needed = own.filter((name) => required.includes(name)).map(member);
+    const always = own.filter((name) => required.includes(name)).map(member);
     const optional = own.filter((name) => !required.includes(name)).map(member);
     const tail = optional.map((one) => ` (${COMMA} ${one})?`);
-    if (needed.length > 0) return this.#rules.add(`"{" ${needed.join(` ${COMMA} `)}${tail.join("")} "}"`);
+    if (always.length > 0) return this.#rules.add(`"{" ${always.join(` ${COMMA} `)}${tail.join("")} "}"`);
     const beginnings = optional.map((one, place) => `${one}${tail.slice(place + 1).join("")}`);
     return this.#rules.add(`"{" (${beginnings.join(" | ")})? "}"`);
   }
@@ -196,8 +196,8 @@ class SchemaWriter {
       return this.#rules.add(`"\\"" ${body} "\\""`);
     }
     if (format === "date-time") return this.#rules.add(`"\\"" ${FORMATS["date"]} "T" ${FORMATS["time"]} "\\""`);
-    const known = typeof format === "string" ? FORMATS[format] : undefined;
-    if (known !== undefined) return this.#rules.add(`"\\"" ${known.replaceAll("OCTET", OCTET)} "\\""`);
+    const earlier = typeof format === "string" ? FORMATS[format] : undefined;
+    if (earlier !== undefined) return this.#rules.add(`"\\"" ${earlier.replaceAll("OCTET", OCTET)} "\\""`);
     const min = countOr(schema["minLength"], 0);
     const max = countOr(schema["maxLength"], Math.max(CHARACTERS_MAX, min));
     if (max < min) throw new SchemaUnsayable("maxLength", "is below minLength");
@@ -224,8 +224,10 @@ class SchemaWriter {
 function boundsOf({ minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below }: Schema): NumberBounds {
   const numeric = (value: unknown): number | null =>
     typeof value === "number" && Number.isFinite(value) ? value : null;
-  const [min, max] = [numeric(minimum), numeric(maximum)];
-  const [exMin, exMax] = [numeric(above), numeric(below)];
+  const min = numeric(minimum);
+  const max = numeric(maximum);
+  const exMin = numeric(above);
+  const exMax = numeric(below);
   const isMinExclusive = exMin !== null && (min === null || exMin >= min);
   const isMaxExclusive = exMax !== null && (max === null || exMax <= max);
   return { min: isMinExclusive ? exMin : min, max: isMaxExclusive ? exMax : max, isMinExclusive, isMaxExclusive };

@@ -10,19 +10,19 @@ const BETWEEN = words("\n\n");
 export function arrangeTurn(
   turn: Pick<ChatTurn, "messages" | "functions" | "choice" | "format">,
 ): readonly TurnMessage[] {
-  const added = systemAdditions(turn);
-  const told = turn.messages.map(withoutEmptyParts).filter(({ parts }) => parts.length > 0);
+  const additions = systemAdditions(turn);
+  const texts = turn.messages.map(withoutEmptyParts).filter(({ parts }) => parts.length > 0);
   const systemParts = joinedParts([
-    ...told.filter(({ role }) => role === "system").map(({ parts }) => parts),
-    ...(added === "" ? [] : [[words(added)]]),
+    ...texts.filter(({ role }) => role === "system").map(({ parts }) => parts),
+    ...(additions === "" ? [] : [[words(additions)]]),
   ]);
-  const arranged: TurnMessage[] = systemParts.length === 0 ? [] : [{ role: "system", parts: systemParts }];
-  for (const message of told.filter(({ role }) => role !== "system")) {
-    const before = arranged.at(-1);
-    if (before?.role !== message.role) arranged.push(message);
-    else arranged[arranged.length - 1] = { role: before.role, parts: joinedParts([before.parts, message.parts]) };
+  const result: TurnMessage[] = systemParts.length === 0 ? [] : [{ role: "system", parts: systemParts }];
+  for (const message of texts.filter(({ role }) => role !== "system")) {
+    const before = result.at(-1);
+    if (before?.role !== message.role) result.push(message);
+    else result[result.length - 1] = { role: before.role, parts: joinedParts([before.parts, message.parts]) };
   }
-  return arranged;
+  return result;
 }
 
 /** The system text put before the first text of the user: for templates without a system role. */

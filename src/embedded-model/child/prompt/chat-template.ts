@@ -62,7 +62,7 @@ export class ChatTemplate {
   }
 
   #render(messages: readonly TurnMessage[]): readonly PromptPart[] {
-    const rendered = this.#template.render({
+    const output = this.#template.render({
       messages: messages.map(({ role }, place) => ({ role, content: ` ${OPEN}${place}${CLOSE} ` })),
       add_generation_prompt: true,
       bos_token: this.#tokens.bosToken,
@@ -71,25 +71,25 @@ export class ChatTemplate {
       documents: null,
       enable_thinking: false,
     });
-    return fillPlaceholders(rendered, messages);
+    return fillPlaceholders(output, messages);
   }
 }
 
 /** Splits what was rendered at its placeholders. Each must be there, or a text would be lost in silence. */
-function fillPlaceholders(rendered: string, messages: readonly TurnMessage[]): readonly PromptPart[] {
-  const filled: PromptPart[] = [];
-  const seen = new Set<number>();
-  let rest = rendered;
+function fillPlaceholders(output: string, messages: readonly TurnMessage[]): readonly PromptPart[] {
+  const parts: PromptPart[] = [];
+  const places = new Set<number>();
+  let rest = output;
   for (let match = PLACEHOLDER.exec(rest); match !== null; match = PLACEHOLDER.exec(rest)) {
     const [whole, before = "", number = "", after = ""] = match;
     const place = Number(number);
-    filled.push(templateText(rest.slice(0, match.index)));
-    filled.push(...trimmedParts(messages[place]?.parts ?? [], { start: before === "", end: after === "" }));
-    seen.add(place);
+    parts.push(templateText(rest.slice(0, match.index)));
+    parts.push(...trimmedParts(messages[place]?.parts ?? [], { start: before === "", end: after === "" }));
+    places.add(place);
     rest = rest.slice(match.index + whole.length);
   }
-  if (seen.size < messages.length) throw new Error("it leaves out a message");
-  return [...filled, templateText(rest)].filter(({ text }) => text !== "");
+  if (places.size < messages.length) throw new Error("it leaves out a message");
+  return [...parts, templateText(rest)].filter(({ text }) => text !== "");
 }
 
 function trimmedParts(

@@ -54,11 +54,11 @@ function readMessages(body: Readonly<Record<string, unknown>>): Pick<ChatTurn, "
     throw new RequestRefused("messages must be a list with at least one message.", { param: "messages" });
   const last = list.at(-1);
   const goesOn = body["continue_final_message"] === true && isRecord(last) && last["role"] === "assistant";
-  const read = (goesOn ? list.slice(0, -1) : list).map(readMessage);
+  const read = (goesOn ? list.slice(0, -1) : list).map(readTurnMessage);
   return { messages: read, beginning: goesOn && isRecord(last) ? contentText(last["content"]) : "" };
 }
 
-function readMessage(message: unknown): TurnMessage {
+function readTurnMessage(message: unknown): TurnMessage {
   if (!isRecord(message)) throw new RequestRefused("Each message must be an object.", { param: "messages" });
   const { role, content } = message;
   const text = contentText(content);
@@ -72,8 +72,8 @@ function readMessage(message: unknown): TurnMessage {
 function callsOf(message: Readonly<Record<string, unknown>>): readonly PromptPart[] {
   const calls: readonly unknown[] = Array.isArray(message["tool_calls"]) ? message["tool_calls"] : [];
   return calls.flatMap((call) => {
-    const called = isRecord(call) && isRecord(call["function"]) ? call["function"] : {};
-    return callParts(String(called["name"] ?? ""), String(called["arguments"] ?? "{}"));
+    const callee = isRecord(call) && isRecord(call["function"]) ? call["function"] : {};
+    return callParts(textOr(callee["name"], ""), textOr(callee["arguments"], "{}"));
   });
 }
 
@@ -98,8 +98,8 @@ function readFunctions(tools: unknown): readonly TurnFunction[] {
   if (!Array.isArray(tools) || tools.length > FUNCTIONS_MAX)
     throw new RequestRefused(`tools must be a list of at most ${FUNCTIONS_MAX}.`, { param: "tools" });
   return tools.map((tool: unknown, place) => {
-    const described = isRecord(tool) && isRecord(tool["function"]) ? tool["function"] : {};
-    const { name, description, parameters } = described;
+    const entry = isRecord(tool) && isRecord(tool["function"]) ? tool["function"] : {};
+    const { name, description, parameters } = entry;
     if (typeof name !== "string" || name === "")
       throw new RequestRefused("Each tool must be a function with a name.", { param: `tools[${place}]` });
     return {
@@ -115,10 +115,10 @@ function readChoice(choice: unknown, functions: readonly TurnFunction[]): TurnCh
   if (choice === undefined || choice === null || choice === "auto") return { type: "auto" };
   if (choice === "required") return { type: "call", functions };
   const name = isRecord(choice) && isRecord(choice["function"]) ? choice["function"]["name"] : null;
-  const named = functions.find((one) => one.name === name);
-  if (named === undefined)
+  const target = functions.find((one) => one.name === name);
+  if (target === undefined)
     throw new RequestRefused("tool_choice names no tool of the request.", { param: "tool_choice" });
-  return { type: "call", functions: [named] };
+  return { type: "call", functions: [target] };
 }
 
 function readFormat(format: unknown): TurnFormat {
@@ -129,8 +129,8 @@ function readFormat(format: unknown): TurnFormat {
     return isRecord(format) && isRecord(format["schema"])
       ? { type: "json_schema", schema: format["schema"] }
       : { type };
-  const named = isRecord(format) && isRecord(format["json_schema"]) ? format["json_schema"] : {};
-  if (type === "json_schema" && named["schema"] !== undefined) return { type, schema: named["schema"] };
+  const target = isRecord(format) && isRecord(format["json_schema"]) ? format["json_schema"] : {};
+  if (type === "json_schema" && target["schema"] !== undefined) return { type, schema: target["schema"] };
   throw new RequestRefused("response_format must be text, json_object, or json_schema with a schema.", {
     param: "response_format",
   });
@@ -158,6 +158,10 @@ function readStops(stop: unknown): readonly string[] {
   return list.slice(0, STOPS_MAX).filter((one): one is string => {
     return typeof one === "string" && one !== "" && one.length <= STOP_CHARACTERS_MAX;
   });
+}
+
+function textOr(value: unknown, otherwise: string): string {
+  return typeof value === "string" ? value : otherwise;
 }
 
 function numberOrNull(value: unknown): number | null {
