@@ -147,6 +147,14 @@ const BROKEN: Readonly<Record<string, Sources>> = {
     "src/model-engines/a/b.ts": 'import { foldEvents } from "../../runs/index.ts";',
     "src/runs/index.ts": "",
   },
+  "embedded-model-implements-its-port": {
+    "src/embedded-model/a.ts": 'import "../model-engines/routing/route-table.ts";',
+    "src/model-engines/routing/route-table.ts": "",
+  },
+  "native-code-in-its-child": {
+    "src/commands/a.ts": 'import "../embedded-model/child/load-model.ts";',
+    "src/embedded-model/child/load-model.ts": "",
+  },
   "store-implements-ports": {
     "src/store/a.ts": 'import "../responses-api/errors.ts";',
     "src/responses-api/errors.ts": "",

@@ -23,7 +23,7 @@ interface Place extends Slot {
 const COMMON_TOKENS_MIN = 32;
 const RETRY_AFTER_SECONDS = 5;
 
-/** Gives out slots: the one that has read most of a prompt already. Callers take turns in the line of those that wait. */
+/** Gives out slots: the one that has read most of a prompt already. Callers take turns in the line of waiting ones. */
 export class Slots {
   readonly #places: readonly Place[];
   readonly #queue: TurnQueue<WaitingTurn>;
