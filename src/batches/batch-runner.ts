@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "@antiphon/base/logger.ts";
 import { WakeUp } from "@antiphon/base/streams/wake-up.ts";
-import type { BatchWork, HeldLine } from "@antiphon/domain/batches.ts";
+import type { BatchWork, HeldLine } from "@antiphon/domain/batches/batch-work.ts";
 import { checkBatch } from "./check-batch.ts";
 import { clearBatch, finishBatch } from "./finish-batch.ts";
-import { LineRuns, outcomeOf } from "./line-answer.ts";
+import { LineRuns, lineOutcomeOf } from "./line-answer.ts";
 import type { BatchParts, LineAnswer } from "./ports.ts";
 
 /** How often the queue is looked at for work of other processes and of dead ones, in milliseconds. */
@@ -26,7 +26,7 @@ export function linesAllowed(linesMax: number, otherRuns: number): number {
 }
 
 /** The pause before a line is tried again, in milliseconds; null if it is not. `attempts`: those so far. */
-export function pauseAfter(fault: LineAnswer["passingFault"], attempts: number): number | null {
+export function linePauseAfter(fault: LineAnswer["passingFault"], attempts: number): number | null {
   if (fault === null || (fault === "outage" && attempts + 1 >= ATTEMPTS_MAX)) return null;
   return Math.min(LINE_PAUSE_MS_MAX, LINE_PAUSE_MS * 2 ** Math.min(attempts, 10));
 }
@@ -85,7 +85,7 @@ export class BatchRunner {
     }
     for (;;) {
       const linesNow = linesAllowed(linesMax, load.countExcept(this.#lineRuns));
-      if (this.#stopping.signal.aborted || !load.hasFreePlace || this.#lines.size >= linesNow) return;
+      if (this.#stopping.signal.aborted || !load.hasFreePlace() || this.#lines.size >= linesNow) return;
       const line = await store.lines.claim();
       if (line === null) return;
       const answering = this.#answer(line).finally(() => {
@@ -135,12 +135,12 @@ export class BatchRunner {
     const { store, door, observer } = this.#parts;
     const runs = await LineRuns.open(store.lines, line, this.#lineRuns);
     const answer = await door.answer(line, runs, this.#stopping.signal).finally(() => runs.leave());
-    const pauseMs = runs.mayRepeat ? pauseAfter(answer.passingFault, line.attempts) : null;
+    const pauseMs = runs.mayRepeat ? linePauseAfter(answer.passingFault, line.attempts) : null;
     if (pauseMs !== null) {
       observer.noteLine("put_off");
       return await store.lines.release(line, pauseMs, true);
     }
-    const outcome = outcomeOf(line, answer);
+    const outcome = lineOutcomeOf(line, answer);
     const isHeld = await store.lines.settle(line, outcome);
     observer.noteLine(isHeld ? outcome.state : "lost");
     for (const responseId of isHeld ? runs.unkept() : []) {

@@ -1,6 +1,7 @@
 import { Slices } from "@antiphon/base/limits/slices.ts";
 import type { BatchError } from "@antiphon/contracts/responses-api/types.ts";
-import { BATCH_LINES_MAX, type HeldBatch, type InputLine } from "@antiphon/domain/batches.ts";
+import type { HeldBatch, InputLine } from "@antiphon/domain/batches/batch-work.ts";
+import { BATCH_LINES_MAX } from "@antiphon/domain/batches/batches.ts";
 import { checkLine } from "./check-line.ts";
 import { inputLines, LineTooLong } from "./input-lines.ts";
 import type { BatchParts } from "./ports.ts";
@@ -61,12 +62,12 @@ class Checking {
       for await (const text of inputLines(content, lineBytesMax)) {
         signal.throwIfAborted();
         await slices.pause();
-        const checked = checkLine(text, this.#batch.endpoint, this.#seen);
-        if (checked.type === "fault") this.#faults.push(checked.fault);
+        const result = checkLine(text, this.#batch.endpoint, this.#seen);
+        if (result.type === "fault") this.#faults.push(result.fault);
         else {
-          this.#models.add(checked.model);
-          this.#lines.push(checked.line);
-          this.#characters += checked.line.body.length;
+          this.#models.add(result.model);
+          this.#lines.push(result.line);
+          this.#characters += result.line.body.length;
         }
         if (this.#seen.size > BATCH_LINES_MAX)
           this.#faults.push(wholeFileFault("too_many_lines", `A batch may have at most ${BATCH_LINES_MAX} lines.`));

@@ -1,6 +1,7 @@
+import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
 import { isRecord } from "@antiphon/base/json/records.ts";
 import type { BatchError, CreateBatchRequest } from "@antiphon/contracts/responses-api/types.ts";
-import type { InputLine } from "@antiphon/domain/batches.ts";
+import type { InputLine } from "@antiphon/domain/batches/batch-work.ts";
 import type { TextLine } from "./input-lines.ts";
 
 /** The maximum characters of a `custom_id`. */
@@ -20,8 +21,8 @@ export function checkLine(
     type: "fault",
     fault: { code, line, message, param },
   });
-  const entry = objectIn(text);
-  if (entry === null) return fault("invalid_json_line", null, "This line is no JSON object.");
+  const entry = jsonOrUndefined(text);
+  if (!isRecord(entry)) return fault("invalid_json_line", null, "This line is no JSON object.");
   const { custom_id: customId, method, url, body } = entry;
   if (typeof customId !== "string" || customId === "" || customId.length > CUSTOM_ID_MAX)
     return fault("invalid_value", "custom_id", `'custom_id' must be text of 1 to ${CUSTOM_ID_MAX} characters.`);
@@ -31,15 +32,6 @@ export function checkLine(
   if (url !== endpoint) return fault("mismatched_url", "url", `'url' must be the endpoint of the batch, ${endpoint}.`);
   if (!isRecord(body)) return fault("missing_required_parameter", "body", "'body' must be the object of a request.");
   const { model } = body;
-  const checked = { line, customId, body: JSON.stringify(body) };
-  return { type: "line", line: checked, model: typeof model === "string" ? model : null };
-}
-
-function objectIn(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const input = { line, customId, body: JSON.stringify(body) };
+  return { type: "line", line: input, model: typeof model === "string" ? model : null };
 }

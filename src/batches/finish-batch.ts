@@ -1,6 +1,6 @@
 import { newId } from "@antiphon/base/ids.ts";
 import type { BatchLineError, BatchOutputLine } from "@antiphon/contracts/responses-api/types.ts";
-import type { BatchEnding, HeldBatch } from "@antiphon/domain/batches.ts";
+import type { BatchEnding, HeldBatch } from "@antiphon/domain/batches/batch-work.ts";
 import type { BatchParts } from "./ports.ts";
 
 type FinishParts = Pick<BatchParts, "store" | "files" | "door">;

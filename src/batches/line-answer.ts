@@ -1,7 +1,14 @@
 import { newId } from "@antiphon/base/ids.ts";
 import { isRecord } from "@antiphon/base/json/records.ts";
 import type { BatchOutputLine } from "@antiphon/contracts/responses-api/types.ts";
-import type { HeldLine, LastingRuns, LineOutcome, LineQueue, LineRun, LineUsage } from "@antiphon/domain/batches.ts";
+import type {
+  HeldLine,
+  LastingRuns,
+  LineOutcome,
+  LineQueue,
+  LineRun,
+  LineUsage,
+} from "@antiphon/domain/batches/batch-work.ts";
 import type { LineAnswer } from "./ports.ts";
 
 /** The responses of a line, which are named in the store. */
@@ -59,7 +66,7 @@ export class LineRuns implements LastingRuns {
 }
 
 /** The line of the output file or error file. */
-export function outcomeOf({ customId }: HeldLine, { status, requestId, body, isGood }: LineAnswer): LineOutcome {
+export function lineOutcomeOf({ customId }: HeldLine, { status, requestId, body, isGood }: LineAnswer): LineOutcome {
   const line: BatchOutputLine = {
     id: newId("batch_req", Math.floor(Date.now() / 1000)),
     custom_id: customId,
@@ -77,17 +84,17 @@ function usageIn(body: object): LineUsage {
     ...recordIn(usage, "output_tokens_details"),
     ...recordIn(usage, "completion_tokens_details"),
   };
-  const cachedTokens = numberIn(inputDetails, "cached_tokens") + numberIn(usage, "cache_read_input_tokens");
+  const cachedTokens = countIn(inputDetails, "cached_tokens") + countIn(usage, "cache_read_input_tokens");
   return {
     // Messages count cached tokens apart from the others.
     inputTokens:
-      numberIn(usage, "input_tokens") +
-      numberIn(usage, "prompt_tokens") +
-      numberIn(usage, "cache_read_input_tokens") +
-      numberIn(usage, "cache_creation_input_tokens"),
+      countIn(usage, "input_tokens") +
+      countIn(usage, "prompt_tokens") +
+      countIn(usage, "cache_read_input_tokens") +
+      countIn(usage, "cache_creation_input_tokens"),
     cachedTokens,
-    outputTokens: numberIn(usage, "output_tokens") + numberIn(usage, "completion_tokens"),
-    reasoningTokens: numberIn(outputDetails, "reasoning_tokens"),
+    outputTokens: countIn(usage, "output_tokens") + countIn(usage, "completion_tokens"),
+    reasoningTokens: countIn(outputDetails, "reasoning_tokens"),
   };
 }
 
@@ -96,7 +103,7 @@ function recordIn(value: object, name: string): Readonly<Record<string, unknown>
   return isRecord(member) ? member : {};
 }
 
-function numberIn(record: Readonly<Record<string, unknown>>, name: string): number {
+function countIn(record: Readonly<Record<string, unknown>>, name: string): number {
   const value = record[name];
   return typeof value === "number" ? value : 0;
 }

@@ -1,4 +1,5 @@
-import type { BatchEnding, BatchStore, HeldLine, LastingRuns } from "@antiphon/domain/batches.ts";
+import type { BatchEnding, HeldLine, LastingRuns } from "@antiphon/domain/batches/batch-work.ts";
+import type { BatchStore } from "@antiphon/domain/batches/batches.ts";
 import type { FileStore } from "@antiphon/domain/files.ts";
 
 /** The answer to the request of a line. */
@@ -24,7 +25,7 @@ export interface LineDoor {
 /** The responses that this process makes. */
 export interface ProcessLoad {
   /** Whether there is a place for one more. */
-  readonly hasFreePlace: boolean;
+  hasFreePlace(): boolean;
   /** The number of those that are made or wait here, without these. */
   countExcept(responseIds: ReadonlySet<string>): number;
 }

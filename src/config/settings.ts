@@ -13,6 +13,7 @@ import { INSPECTION_SETTINGS } from "./tables/inspection-settings.ts";
 import { MCP_SETTINGS } from "./tables/mcp-settings.ts";
 import { MODEL_SETTINGS } from "./tables/model-settings.ts";
 import { RATE_SETTINGS } from "./tables/rate-settings.ts";
+import { RUN_SETTINGS } from "./tables/run-settings.ts";
 import { SPEECH_SETTINGS } from "./tables/speech-settings.ts";
 import { STORAGE_SETTINGS } from "./tables/storage-settings.ts";
 import { TOOL_SETTINGS } from "./tables/tool-settings.ts";
@@ -225,33 +226,7 @@ export const SETTINGS = {
   },
   ...RATE_SETTINGS,
 
-  backgroundRunsMax: {
-    name: "BACKGROUND_RUNS_MAX",
-    section: "Limits",
-    kind: "integer",
-    default: 100,
-    min: 1,
-    max: 1_000_000,
-    text: "Most background responses in progress at the same time. Further ones wait in a queue.",
-  },
-  batchLinesMax: {
-    name: "BATCH_LINES_MAX",
-    section: "Limits",
-    kind: "integer",
-    default: 10,
-    min: 1,
-    max: 10_000,
-    text: "Most lines of batches that each process answers at the same time. Every other response in progress or waiting takes the place of one, down to one line.",
-  },
-  runQueueMax: {
-    name: "RUN_QUEUE_MAX",
-    section: "Limits",
-    kind: "integer",
-    default: 1000,
-    min: 0,
-    max: 1_000_000,
-    text: "Most background responses in the queue. Further requests are told to retry later.",
-  },
+  ...RUN_SETTINGS,
   ...ANSWER_SETTINGS,
 
   runTimeoutMs: {

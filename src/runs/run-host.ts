@@ -1,3 +1,4 @@
+import { unlessAborted } from "@antiphon/base/limits/unless-aborted.ts";
 import { ShortLivedMap } from "@antiphon/base/short-lived-map.ts";
 import { type HostableRun, type HostedRun, hostable, stopWithClient } from "./hosted-run.ts";
 import type { RunTimes } from "./ports/event-times.ts";
@@ -105,18 +106,6 @@ export class RunHost {
   get placesForWaiting(): number {
     if (this.#sharedQueue === null) return Number.POSITIVE_INFINITY;
     return Math.max(0, this.#freePlaces() - this.#queue.length - this.#entering.size);
-  }
-
-  /** Whether a background run would begin at once. */
-  get hasFreePlace(): boolean {
-    return this.#freePlaces() > this.#queue.length + this.#entering.size;
-  }
-
-  /** The number of runs of this process, waiting or running, without these. */
-  countExcept(responseIds: ReadonlySet<string>): number {
-    let count = 0;
-    for (const id of this.#hostedRuns.keys()) if (!responseIds.has(id)) count += 1;
-    return count;
   }
 
   /** The numbers of runs, for metrics. */
@@ -264,10 +253,7 @@ export class RunHost {
   async idle(signal?: AbortSignal): Promise<boolean> {
     const all = Promise.all([...this.#hostedRuns.values()].map(({ completion }) => completion)).then(() => true);
     if (signal === undefined) return await all;
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    if (signal.aborted) resolve(false);
-    signal.addEventListener("abort", () => resolve(false), { once: true });
-    return await Promise.race([all, promise]);
+    return await unlessAborted(all, signal).catch(() => false);
   }
 
   /** The ids of all runs of this process, waiting or running. */

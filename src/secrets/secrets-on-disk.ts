@@ -31,8 +31,8 @@ export async function openApiKeys(keyTexts: readonly string[], store: KeyStore, 
   const file = join(dataDir, FIRST_KEY_FILE);
   const byHash = configuredKeys(keyTexts);
   const finder: KeyFinder = { findByHash: async (hash) => byHash.get(hash) ?? store.findByHash(hash) };
-  const configured = new Map([...byHash.values()].map((key) => [key.id, key]));
-  const findById = async (id: string): Promise<KnownKey | null> => configured.get(id) ?? (await findValid(store, id));
+  const byId = new Map([...byHash.values()].map((key) => [key.id, key]));
+  const findById = async (id: string): Promise<KnownKey | null> => byId.get(id) ?? (await findValid(store, id));
   if (byHash.size > 0 || (await store.count()) > 0) return { finder, findById, firstKey: null, file };
   const firstKey = newApiKey();
   if (!(await store.addFirstKey(newKey(firstKey, "first start", { isOperator: true }))))

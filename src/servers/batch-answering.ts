@@ -1,20 +1,25 @@
 import type { ApiError } from "@antiphon/base/api-error.ts";
 import { newRequestId } from "@antiphon/base/ids.ts";
+import { readOwnJson } from "@antiphon/base/json/read-json.ts";
 import { isRecord } from "@antiphon/base/json/records.ts";
 import type { Logger } from "@antiphon/base/logger.ts";
 import type { CreateBatchRequest } from "@antiphon/contracts/responses-api/types.ts";
-import type { HeldLine, LastingRuns } from "@antiphon/domain/batches.ts";
+import type { HeldLine, LastingRuns } from "@antiphon/domain/batches/batch-work.ts";
 import type { KnownKey } from "@antiphon/domain/keys.ts";
 import { checkBody } from "@antiphon/http-kit/body/read-body.ts";
 import type { Contract } from "@antiphon/http-kit/contract.ts";
 import { errorReply, type Faults, namedFault } from "@antiphon/http-kit/faults.ts";
 import type { HandlerTable, Reply, RequestContext } from "@antiphon/http-kit/handler.ts";
 import { BatchRunner } from "../batches/batch-runner.ts";
-import type { BatchParts, LineAnswer, LineDoor } from "../batches/ports.ts";
+import type { LineAnswer, LineDoor, ProcessLoad } from "../batches/ports.ts";
+import type { Config } from "../config/load-config.ts";
 import { type Principal, principalOf } from "../responses-api/access/authenticate.ts";
 import type { Caller } from "../responses-api/access/caller.ts";
 import { batchKeyGone, notInBatch } from "../responses-api/errors/file-errors.ts";
 import type { WatchContext } from "../responses-api/show/watch-response.ts";
+import type { ApiKeys } from "../secrets/secrets-on-disk.ts";
+import type { Telemetry } from "./choices/choose-telemetry.ts";
+import type { ConfiguredStore } from "./open-configured-store.ts";
 
 /** The operations of this server. */
 export interface ServedOperations {
@@ -23,11 +28,12 @@ export interface ServedOperations {
   readonly faults: Faults;
 }
 
-export interface AnsweringParts extends Omit<BatchParts, "door" | "load"> {
+interface Foundations {
   readonly operations: ServedOperations;
   readonly watching: WatchContext;
-  /** Null if the key is not valid any more. */
-  readonly findKey: (keyId: string) => Promise<KnownKey | null>;
+  readonly store: Pick<ConfiguredStore, "batches" | "files">;
+  readonly keys: Pick<ApiKeys, "findById">;
+  readonly telemetry: Pick<Telemetry, "batches">;
 }
 
 const OPERATIONS: Readonly<Record<CreateBatchRequest["endpoint"], string>> = {
@@ -41,17 +47,43 @@ const STATUS_LIMIT = 429;
 const STATUSES_OUTAGE: ReadonlySet<number> = new Set([408, 500, 502, 503, 504, 529]);
 
 /** Starts to work on batches, with the operations of this server. */
-export function startBatches(parts: AnsweringParts, log: Logger): BatchRunner {
-  const load = parts.watching.runs;
-  return new BatchRunner({ ...parts, load, door: lineDoor(parts, log) }, log);
+export function startBatches(config: Config, foundations: Foundations, log: Logger): BatchRunner {
+  const { watching, store, telemetry } = foundations;
+  const parts = {
+    store: store.batches,
+    files: store.files,
+    door: lineDoor(foundations, log),
+    load: processLoad(config, watching),
+    observer: telemetry.batches,
+    linesMax: config.batchLinesMax,
+    lineBytesMax: config.bodyBytesMax,
+  };
+  return new BatchRunner(parts, log);
 }
 
-function lineDoor({ operations, watching, findKey }: AnsweringParts, log: Logger): LineDoor {
+function processLoad(
+  { runsMax, backgroundRunsMax }: Pick<Config, "backgroundRunsMax" | "runsMax">,
+  { runs }: Pick<WatchContext, "runs">,
+): ProcessLoad {
+  return {
+    hasFreePlace: () => {
+      const { foreground, background, queueLength } = runs.load;
+      return Math.min(backgroundRunsMax, runsMax - foreground) > background + queueLength;
+    },
+    countExcept: (responseIds) => runs.list().filter((id) => !responseIds.has(id)).length,
+  };
+}
+
+function lineDoor({ operations, watching, keys }: Foundations, log: Logger): LineDoor {
   return {
     async answer(line, runs, signal) {
       const requestId = newRequestId();
       try {
-        const reply = await replyTo(operations, { line, runs, signal, requestId, key: await findKey(line.keyId) }, log);
+        const reply = await replyTo(
+          operations,
+          { line, runs, signal, requestId, key: await keys.findById(line.keyId) },
+          log,
+        );
         const body = "body" in reply && isRecord(reply.body) ? reply.body : {};
         const hasFailed = body["status"] === "failed" || body["status"] === "cancelled";
         return { status: reply.status, requestId, body, isGood: !hasFailed, passingFault: null };
@@ -101,7 +133,7 @@ async function replyTo(
 
 /** The request of a line. That it is made in the background goes without saying. */
 function requestBody({ body: text }: HeldLine): unknown {
-  const { background: _background, ...body }: Record<string, unknown> = JSON.parse(text);
+  const { background: _background, ...body } = readOwnJson<Record<string, unknown>>(text);
   if (body["stream"] === true) throw notInBatch("stream");
   for (const member of ["audio", "output_audio"]) if (body[member] != null) throw notInBatch(member);
   return body;

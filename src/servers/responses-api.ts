@@ -111,23 +111,10 @@ export async function startResponsesApi(
     const webhooks = startWebhooks({ store, sealer: creating.ordering.sealer, egress: guards.egress, telemetry }, log);
     const { passages } = vectorStoreParts;
     const serving = { store, passages, webhooks: webhooks.context, prices, organization, audio };
-    const contexts = handlerContexts(config, creating, monitoring, serving);
+    const served = servedBy(handlerContexts(config, creating, monitoring, serving), config);
     const recovery = await startRecovery(config, claimContext(creating, store), bus, log);
     const ingest = vectorStoreParts.startIngest();
-    const served = servedBy(contexts, config);
-    const batches = startBatches(
-      {
-        ...served,
-        watching,
-        store: store.batches,
-        files: store.files,
-        findKey: keys.findById,
-        observer: telemetry.batches,
-        linesMax: config.batchLinesMax,
-        lineBytesMax: config.bodyBytesMax,
-      },
-      log,
-    );
+    const batches = startBatches(config, { ...served, watching, store, keys, telemetry }, log);
     const stopClaiming = () => Promise.all([batches.stop(), recovery.stopClaiming(), ingest.stop()]);
     joinedProcess?.accept({ measure: () => telemetry.metricsText() });
     const app = application(served, { keys: cachedKeys, requests: telemetry.requests }, config, log);

@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { randomHex } from "@antiphon/base/ids.ts";
-import type { BatchStore } from "@antiphon/domain/batches.ts";
+import type { BatchStore } from "@antiphon/domain/batches/batches.ts";
 import type { Containers } from "@antiphon/domain/containers.ts";
 import type { ConversationStore } from "@antiphon/domain/conversations.ts";
 import type { CreateKeyStore } from "@antiphon/domain/create-keys.ts";
@@ -237,7 +237,7 @@ export async function assembleStore(
   const chunks = new StoredChunkFinder(db, searchOf(db, options));
   const onWaiting = options.onFilesWaiting ?? (() => {});
   const quota = new StoredQuota(db, ownerBytesMax);
-  const folder = new FileFolder(filesFolder(options));
+  const folder = new FileFolder(folderOf(options, "files"));
   const files = new StoredFiles(db, calls, options.elsewhere?.files ?? folder, quota);
   const containerParts = containersOf(db, calls, { files, quota }, options);
   const patient = new PatientWrites(options.leaseMs ?? LEASE_MS);
@@ -309,7 +309,7 @@ function containersOf(
     containersMax: options.ownerContainersMax ?? 0,
     ownerBytesMax: options.ownerContainerBytesMax ?? 0,
   };
-  const folder = new ContainerFolder(containersFolder(options));
+  const folder = new ContainerFolder(folderOf(options, "containers"));
   const bytes = options.elsewhere?.containers ?? folder;
   const writer = new ContainerFileWriter(db, calls, { bytes, quota, limits });
   const minutesUnused = options.containerMinutesUnused ?? CONTAINER_MINUTES_UNUSED;
@@ -357,12 +357,8 @@ function isInMemory({ file }: StoreOptions): boolean {
   return file === ":memory:";
 }
 
-function filesFolder(options: StoreOptions): string {
-  if (isInMemory(options)) return join(tmpdir(), `antiphon-files-${randomHex(32)}`);
-  return options.filesFolder ?? join(dirname(options.file), "files");
-}
-
-function containersFolder(options: StoreOptions): string {
-  if (isInMemory(options)) return join(tmpdir(), `antiphon-containers-${randomHex(32)}`);
-  return options.containersFolder ?? join(dirname(options.file), "containers");
+/** Beside the database, or a temporary one. */
+function folderOf(options: StoreOptions, kind: "containers" | "files"): string {
+  if (isInMemory(options)) return join(tmpdir(), `antiphon-${kind}-${randomHex(32)}`);
+  return options[`${kind}Folder`] ?? join(dirname(options.file), kind);
 }

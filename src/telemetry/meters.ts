@@ -2,7 +2,7 @@ import type { Attributes, Histogram, Meter } from "@opentelemetry/api";
 import { PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { emptyResource } from "@opentelemetry/resources";
 import { MeterProvider, MetricReader } from "@opentelemetry/sdk-metrics";
-import type { Metric } from "./metric-table.ts";
+import type { Metric } from "./metric.ts";
 
 type Kind<K extends Metric["kind"]> = Metric & { readonly kind: K };
 

@@ -1,16 +1,4 @@
-/** One metric, as documented. Every label has a small, fixed set of values that clients cannot influence. */
-export interface Metric {
-  readonly name: string;
-  readonly kind: "counter" | "gauge" | "histogram";
-  readonly labels: readonly string[];
-  readonly text: string;
-  /** Upper bounds of a histogram's buckets. */
-  readonly buckets?: readonly number[];
-  /** How values of several processes are combined. Default: their sum. */
-  readonly across?: Across;
-}
-
-export type Across = "sum" | "highest" | "lowest";
+import { counter, gauge, histogram, type Metric } from "./metric.ts";
 
 /** Buckets for whole answers, in seconds. */
 const LONG = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
@@ -308,26 +296,4 @@ export function metricsTable(): string {
       `| \`${name}\` | ${kind} | ${labels.map((label) => `\`${label}\``).join(", ")} | ${text} |`,
   );
   return `| Metric | Kind | Labels | |\n|---|---|---|---|\n${rows.join("\n")}\n`;
-}
-
-function counter(name: string, labels: readonly string[], text: string): Metric & { readonly kind: "counter" } {
-  return { name, kind: "counter", labels, text };
-}
-
-function gauge(
-  name: string,
-  labels: readonly string[],
-  text: string,
-  across: Across = "sum",
-): Metric & { readonly kind: "gauge" } {
-  return { name, kind: "gauge", labels, text, across };
-}
-
-function histogram(
-  name: string,
-  labels: readonly string[],
-  buckets: readonly number[],
-  text: string,
-): Metric & { readonly kind: "histogram" } {
-  return { name, kind: "histogram", labels, text, buckets };
 }

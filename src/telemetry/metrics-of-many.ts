@@ -1,4 +1,5 @@
-import { type Across, METRICS, type Metric } from "./metric-table.ts";
+import type { Across, Metric } from "./metric.ts";
+import { METRICS } from "./metric-table.ts";
 
 /** The text of one metric, and its series by name with labels, as printed. */
 interface MetricReading {

@@ -39,11 +39,7 @@ export async function startBatch(
 ): Promise<Batch> {
   const input_file_id = await upload(client, lines);
   // `/v1/messages` is not in the SDK's types.
-  return await client.batches.create({
-    input_file_id,
-    endpoint: endpoint as BatchCreateParams["endpoint"],
-    completion_window: "24h",
-  });
+  return await client.post<Batch>("/batches", { body: { input_file_id, endpoint, completion_window: "24h" } });
 }
 
 /** The batch once it has this status. */

@@ -22,8 +22,8 @@ test("a batch of responses ends with a line for each request", async () => {
   expect(body).toMatchObject({ object: "response", background: false, store: true });
   // Each is a stored response of its own.
   expect((await client.responses.retrieve(String(body?.["id"]))).output_text).toContain("text 7");
-  const tokens = [...lines.values()].map(({ response }) => response?.body["usage"] as { total_tokens: number });
-  expect(ended.usage?.total_tokens).toBe(tokens.reduce((sum, { total_tokens }) => sum + total_tokens, 0));
+  const tokens = [...lines.values()].map(({ response }) => Number(Object(response?.body["usage"]).total_tokens));
+  expect(ended.usage?.total_tokens).toBe(tokens.reduce((sum, one) => sum + one, 0));
   expect((await client.batches.list()).data.map(({ id }) => id)).toEqual([ended.id]);
 });
 

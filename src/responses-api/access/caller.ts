@@ -1,7 +1,7 @@
 import type { Logger } from "@antiphon/base/logger.ts";
 import type { TraceContext } from "@antiphon/base/trace-context.ts";
 import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
-import type { LastingRuns } from "@antiphon/domain/batches.ts";
+import type { LastingRuns } from "@antiphon/domain/batches/batch-work.ts";
 import type { FaceOrigin } from "@antiphon/domain/faces.ts";
 import type { ModelExtras } from "@antiphon/domain/models/model-request.ts";
 import type { KnownExchange } from "@antiphon/domain/tool-ledger.ts";

@@ -1,6 +1,6 @@
 import { unlessAborted } from "@antiphon/base/limits/unless-aborted.ts";
 import type { CreateResponseRequest, Response } from "@antiphon/contracts/responses-api/types.ts";
-import type { LastingRuns } from "@antiphon/domain/batches.ts";
+import type { LastingRuns } from "@antiphon/domain/batches/batch-work.ts";
 import type { Caller } from "../access/caller.ts";
 import type { RunHold } from "../access/key-hold.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
@@ -33,19 +33,19 @@ async function answerLasting(
   const { owner } = caller.principal;
   const earlierId = lastingRuns.find(choice);
   const isThere = earlierId !== null && (await context.watching.store.findResponse(owner, earlierId)) !== null;
-  const shown = { background: false, store: request.store ?? true };
+  const asWanted = { background: false, store: request.store ?? true };
   if (isThere) {
-    const response = await endOf(context.watching, { owner, responseId: earlierId, signal });
-    return { response: { ...response, ...shown }, notes: [], headers: {} };
+    const response = await endOfLasting(context.watching, { owner, responseId: earlierId, signal });
+    return { response: { ...response, ...asWanted }, notes: [], headers: {} };
   }
-  const runHold = namingHold((id) => lastingRuns.name(choice, id, shown.store));
+  const runHold = namingHold((id) => lastingRuns.name(choice, id, asWanted.store));
   const lasting = { ...request, background: true, store: true, stream: false };
-  const begun = await beginResponse(context, lasting, { ...caller, runHold }).catch((error: unknown) => {
+  const beginning = await beginResponse(context, lasting, { ...caller, runHold }).catch((error: unknown) => {
     lastingRuns.refuse();
     throw error;
   });
-  const response = await endOf(context.watching, { owner, responseId: begun.responseId, signal });
-  return { response: { ...response, ...shown }, notes: begun.notes, headers: begun.headers };
+  const response = await endOfLasting(context.watching, { owner, responseId: beginning.responseId, signal });
+  return { response: { ...response, ...asWanted }, notes: beginning.notes, headers: beginning.headers };
 }
 
 /** Only names the response. */
@@ -53,8 +53,10 @@ function namingHold(name: RunHold["name"]): RunHold {
   return { name, begin: () => {}, act: () => {}, end: () => {}, release: async () => {} };
 }
 
-/** The final snapshot of a background response. Throws an `ApiError` if it was deleted; rejects if the watcher leaves. */
-async function endOf(watching: WatchContext, watch: Watched): Promise<Response> {
+/**
+ * The final snapshot of a background response. Throws an `ApiError` if it was deleted; rejects if the watcher leaves.
+ */
+async function endOfLasting(watching: WatchContext, watch: Watched): Promise<Response> {
   await unlessAborted(watching.runs.whenDone(watch.responseId), watch.signal);
   const response = await waitUntilOver(watching, watch, Number.POSITIVE_INFINITY);
   watch.signal.throwIfAborted();

@@ -9,7 +9,10 @@ import type { Caller } from "../../responses-api/access/caller.ts";
 import type { CreateContext } from "../../responses-api/create/begin-response.ts";
 import { type AnswerOnce, answersOnce } from "../../responses-api/create/once/answer-once.ts";
 import type { HistoryContext } from "../../responses-api/input/load-history.ts";
-import type { BatchContext } from "../../responses-api/operations/batches/create-batch.ts";
+import { cancelBatch } from "../../responses-api/operations/batches/cancel-batch.ts";
+import { type BatchContext, createBatch } from "../../responses-api/operations/batches/create-batch.ts";
+import { getBatch } from "../../responses-api/operations/batches/get-batch.ts";
+import { listBatches } from "../../responses-api/operations/batches/list-batches.ts";
 import { cancelResponse } from "../../responses-api/operations/cancel-response.ts";
 import { compactResponse } from "../../responses-api/operations/compact-response.ts";
 import type { ContainerContext } from "../../responses-api/operations/containers/create-container.ts";
@@ -60,7 +63,6 @@ import {
 import { usageHandlers } from "../../responses-api/organization/usage-handlers.ts";
 import type { WatchContext } from "../../responses-api/show/watch-response.ts";
 import type { RunLedger } from "../../runs/ports/run-ledger.ts";
-import { batchHandlers } from "./batch-handlers.ts";
 import { containerHandlers } from "./container-handlers.ts";
 import type { FacesContext } from "./faces-handlers.ts";
 import { type MonitoringContext, monitoringHandlers } from "./monitoring-handlers.ts";
@@ -219,6 +221,16 @@ function inspectionHandlers(statistics: StatisticsContext, exchanges: ExchangesC
     listResponseExchanges: listResponseExchanges(exchanges),
     listResponses: listResponses(archive, prices),
     listResponseTimeline: listResponseTimeline(archive, watching),
+  };
+}
+
+function batchHandlers(context: BatchContext) {
+  const { batches } = context;
+  return {
+    cancelBatch: cancelBatch(batches),
+    createBatch: createBatch(context),
+    getBatch: getBatch(batches),
+    listBatches: listBatches(batches),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Batch, BatchError } from "@antiphon/contracts/responses-api/types.ts";
-import type { BatchEnding, HeldBatch } from "@antiphon/domain/batches.ts";
+import type { BatchEnding, HeldBatch } from "@antiphon/domain/batches/batch-work.ts";
 import type { Selectable } from "kysely";
 import type { BatchesTable } from "../database/batch-tables.ts";
 import { storedJson } from "../database/stored-json.ts";
@@ -7,7 +7,7 @@ import { storedJson } from "../database/stored-json.ts";
 type Row = Selectable<BatchesTable>;
 
 /** The batch for clients. Members without a value are left out. */
-export function shownBatch(row: Row): Batch {
+export function batchForClients(row: Row): Batch {
   const { metadata, in_progress_at, finalizing_at, cancelling_at, model } = row;
   return {
     id: row.id,
@@ -66,7 +66,7 @@ export function heldBatch(row: Row, worker: number): HeldBatch {
 }
 
 /** How a batch of which no further line is begun ends. `isWhole`: whether all lines are settled. */
-export function endingOf({ status }: Pick<Row, "status">, isWhole: boolean): BatchEnding {
+export function batchEndingOf({ status }: Pick<Row, "status">, isWhole: boolean): BatchEnding {
   if (status === "cancelling") return "cancelled";
   return isWhole ? "completed" : "expired";
 }

@@ -1,5 +1,5 @@
 import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
-import type { Batches } from "@antiphon/domain/batches.ts";
+import type { Batches } from "@antiphon/domain/batches/batches.ts";
 import type { Caller } from "../../access/caller.ts";
 import { batchNotFound } from "../../errors/file-errors.ts";
 

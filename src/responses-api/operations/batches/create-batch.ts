@@ -1,5 +1,5 @@
 import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
-import { BATCH_FILE_BYTES_MAX, type Batches, OPEN_BATCHES_MAX } from "@antiphon/domain/batches.ts";
+import { BATCH_FILE_BYTES_MAX, type Batches, OPEN_BATCHES_MAX } from "@antiphon/domain/batches/batches.ts";
 import type { FileStore } from "@antiphon/domain/files.ts";
 import type { Caller } from "../../access/caller.ts";
 import { batchFileTooLarge, fileNotFound, tooManyBatches, wrongFilePurpose } from "../../errors/file-errors.ts";

@@ -9,13 +9,13 @@ import type {
   InputLine,
   NamedFiles,
   WrittenLine,
-} from "@antiphon/domain/batches.ts";
+} from "@antiphon/domain/batches/batch-work.ts";
 import { type Kysely, type RawBuilder, type Selectable, sql } from "kysely";
 import type { BatchesTable } from "../../database/batch-tables.ts";
 import { nowMs, SKIP_LOCKED } from "../../database/dialectal.ts";
 import type { Database } from "../../database/schema.ts";
 import type { DatabaseCalls } from "../../owner/database-calls.ts";
-import { endingOf, heldBatch } from "../../rows/batch-rows.ts";
+import { batchEndingOf, heldBatch } from "../../rows/batch-rows.ts";
 import { batchNews } from "../../rows/webhook-rows.ts";
 import { findLivingWorkers } from "../living-workers.ts";
 import { compileAll } from "../vector-stores/compile-all.ts";
@@ -77,11 +77,11 @@ export class StoredBatchQueue implements BatchQueue {
     const batch = heldBatch(row, worker);
     if (row.status === "validating") return { type: "check", batch };
     if (row.status !== "cancelling" && row.status !== "finalizing") return { type: "clear", batch };
-    return { type: "finish", batch, ending: endingOf(row, !(await this.#hasWaiting(batch))) };
+    return { type: "finish", batch, ending: batchEndingOf(row, !(await this.#hasWaiting(batch))) };
   }
 
   async releaseWork(batch: HeldBatch, pauseMs: number): Promise<void> {
-    await sql`update batches set worker = null, due_at = ${nowMs()} + ${pauseMs} where ${isHeld(batch)}`.execute(
+    await sql`update batches set worker = null, due_at = ${nowMs()} + ${pauseMs} where ${holdsBatch(batch)}`.execute(
       this.#db,
     );
   }
@@ -92,7 +92,7 @@ export class StoredBatchQueue implements BatchQueue {
         sql`(${sql.join([batch.number, line, customId, body])}, 'waiting', null, 0, 0, null)`,
     );
     const changes = await this.#transact([
-      sql`update batches set total = total where ${isHeld(batch)} and status = 'validating'`,
+      sql`update batches set total = total where ${holdsBatch(batch)} and status = 'validating'`,
       sql`insert into batch_lines (batch_number, line, custom_id, body, state, result, attempts, due_at, worker)
         values ${sql.join(rows)}`,
     ]);
@@ -102,7 +102,7 @@ export class StoredBatchQueue implements BatchQueue {
   async begin(batch: HeldBatch, total: number, model: string | null): Promise<void> {
     await sql`update batches
       set status = 'in_progress', in_progress_at = ${secondsNow()}, total = ${total}, model = ${model}
-      where ${isHeld(batch)} and status = 'validating'`.execute(this.#db);
+      where ${holdsBatch(batch)} and status = 'validating'`.execute(this.#db);
     await this.releaseWork(batch, 0);
   }
 
@@ -116,7 +116,7 @@ export class StoredBatchQueue implements BatchQueue {
     const { rows } = await sql<{ readonly output_file_id: string; readonly error_file_id: string }>`
       update batches set output_file_id = coalesce(output_file_id, ${newName()}),
         error_file_id = coalesce(error_file_id, ${newName()})
-      where ${isHeld(batch)} returning output_file_id, error_file_id`.execute(this.#db);
+      where ${holdsBatch(batch)} returning output_file_id, error_file_id`.execute(this.#db);
     const [row] = rows;
     if (row === undefined) throw new Error("the batch is another worker's");
     return { outputFileId: row.output_file_id, errorFileId: row.error_file_id };
@@ -158,7 +158,7 @@ export class StoredBatchQueue implements BatchQueue {
 
   async close(batch: HeldBatch): Promise<void> {
     await this.#transact([
-      sql`update batches set is_open = 0, worker = null where ${isHeld(batch)}`,
+      sql`update batches set is_open = 0, worker = null where ${holdsBatch(batch)}`,
       sql`delete from batch_runs where batch_number = ${batch.number}`,
     ]);
   }
@@ -191,12 +191,12 @@ export class StoredBatchQueue implements BatchQueue {
     changes: RawBuilder<unknown>,
     condition: RawBuilder<unknown>,
   ): Promise<void> {
-    const ended = await this.#transact([
+    const counts = await this.#transact([
       sql`update batches set status = ${status}, ended_at = ${secondsNow()}, worker = null, ${changes}
-        where ${isHeld(batch)} and ${condition}`,
+        where ${holdsBatch(batch)} and ${condition}`,
       batchNews(batch, `batch.${status}`),
     ]);
-    if (ended !== null) this.#onNews();
+    if (counts !== null) this.#onNews();
   }
 
   /** What dead workers were doing is left to others. */
@@ -218,6 +218,6 @@ export class StoredBatchQueue implements BatchQueue {
   }
 }
 
-function isHeld({ number, worker }: HeldBatch): RawBuilder<unknown> {
+function holdsBatch({ number, worker }: HeldBatch): RawBuilder<unknown> {
   return sql`number = ${number} and worker = ${worker}`;
 }

@@ -6,7 +6,7 @@ import {
   type BatchStore,
   type NewBatch,
   OPEN_BATCHES_MAX,
-} from "@antiphon/domain/batches.ts";
+} from "@antiphon/domain/batches/batches.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import type { PageRequest } from "@antiphon/domain/responses.ts";
 import type { ListPage } from "@antiphon/domain/vector-stores.ts";
@@ -14,7 +14,7 @@ import { type Kysely, type RawBuilder, type Selectable, sql } from "kysely";
 import type { BatchesTable } from "../../database/batch-tables.ts";
 import type { Database } from "../../database/schema.ts";
 import type { DatabaseCalls } from "../../owner/database-calls.ts";
-import { shownBatch } from "../../rows/batch-rows.ts";
+import { batchForClients } from "../../rows/batch-rows.ts";
 import { secondsNow } from "../vector-stores/store-statements.ts";
 import { StoredBatchQueue } from "./batch-queue.ts";
 import { StoredLineQueue } from "./line-queue.ts";
@@ -59,7 +59,7 @@ class StoredBatches implements Batches {
 
   async find(owner: Owner, id: string): Promise<Batch | null> {
     const row = await this.#findRow(owner, id);
-    return row === null ? null : shownBatch(row);
+    return row === null ? null : batchForClients(row);
   }
 
   async list(owner: Owner, { limit, order, after }: PageRequest): Promise<ListPage<Batch> | null> {
@@ -73,7 +73,7 @@ class StoredBatches implements Batches {
       .orderBy("number", order)
       .limit(limit + 1)
       .execute();
-    return { entries: rows.slice(0, limit).map(shownBatch), hasMore: rows.length > limit };
+    return { entries: rows.slice(0, limit).map(batchForClients), hasMore: rows.length > limit };
   }
 
   async cancel(owner: Owner, id: string): Promise<Batch | null> {

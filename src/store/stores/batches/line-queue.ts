@@ -1,4 +1,4 @@
-import type { HeldLine, LineOutcome, LineQueue, LineRun } from "@antiphon/domain/batches.ts";
+import type { HeldLine, LineOutcome, LineQueue, LineRun } from "@antiphon/domain/batches/batch-work.ts";
 import { type Kysely, type RawBuilder, type Selectable, sql } from "kysely";
 import type { BatchesTable, BatchLinesTable } from "../../database/batch-tables.ts";
 import { KEEP_ROWS, nowMs, SKIP_LOCKED } from "../../database/dialectal.ts";
@@ -33,7 +33,7 @@ export class StoredLineQueue implements LineQueue {
 
   async settle(line: HeldLine, { state, result, usage }: LineOutcome): Promise<boolean> {
     const changes = await this.#transact([
-      sql`update batch_lines set state = ${state}, result = ${result}, body = '', worker = null where ${isHeld(line)}`,
+      sql`update batch_lines set state = ${state}, result = ${result}, body = '', worker = null where ${holdsLine(line)}`,
       sql`update batches set completed = completed + ${state === "done" ? 1 : 0},
           failed = failed + ${state === "failed" ? 1 : 0},
           input_tokens = input_tokens + ${usage.inputTokens}, cached_tokens = cached_tokens + ${usage.cachedTokens},
@@ -47,7 +47,7 @@ export class StoredLineQueue implements LineQueue {
   async release(line: HeldLine, pauseMs: number, counts: boolean): Promise<void> {
     await sql`update batch_lines
       set worker = null, due_at = ${nowMs()} + ${pauseMs}, attempts = attempts + ${counts ? 1 : 0}
-      where ${isHeld(line)}`.execute(this.#db);
+      where ${holdsLine(line)}`.execute(this.#db);
   }
 
   async runsOf({ batchNumber, line }: HeldLine): Promise<readonly LineRun[]> {
@@ -60,11 +60,11 @@ export class StoredLineQueue implements LineQueue {
     return rows.map(({ choice, response_id, is_kept }) => ({ choice, responseId: response_id, isKept: is_kept === 1 }));
   }
 
-  async nameRun(held: HeldLine, { choice, responseId, isKept }: LineRun): Promise<void> {
+  async nameRun(line: HeldLine, { choice, responseId, isKept }: LineRun): Promise<void> {
     const { numAffectedRows } = await sql`
       insert into batch_runs (batch_number, line, choice, response_id, is_kept)
       select batch_number, line, ${sql.join([choice, responseId, isKept ? 1 : 0])}
-      from batch_lines where ${isHeld(held)}
+      from batch_lines where ${holdsLine(line)}
       on conflict (batch_number, line, choice)
         do update set response_id = excluded.response_id, is_kept = excluded.is_kept`.execute(this.#db);
     if (numAffectedRows === 0n) throw new Error("the line of a batch is another worker's");
@@ -101,7 +101,7 @@ export class StoredLineQueue implements LineQueue {
 
 const IS_DUE = (): RawBuilder<unknown> => sql`state = 'waiting' and worker is null and due_at <= ${nowMs()}`;
 
-function isHeld({ batchNumber, line, worker }: HeldLine): RawBuilder<unknown> {
+function holdsLine({ batchNumber, line, worker }: HeldLine): RawBuilder<unknown> {
   return sql`batch_number = ${batchNumber} and line = ${line} and worker = ${worker}`;
 }
 
