@@ -109,8 +109,7 @@ export async function startResponsesApi(
     const organization = organizationContext(store, accounts, cachedKeys);
     const audio = audioParts(config, heardBy);
     const webhooks = startWebhooks({ store, sealer: creating.ordering.sealer, egress: guards.egress, telemetry }, log);
-    const { passages } = vectorStoreParts;
-    const serving = { store, passages, webhooks: webhooks.context, prices, organization, audio };
+    const serving = { ...vectorStoreParts, store, webhooks: webhooks.context, prices, organization, audio };
     const served = servedBy(handlerContexts(config, creating, monitoring, serving), config);
     const recovery = await startRecovery(config, claimContext(creating, store), bus, log);
     const ingest = vectorStoreParts.startIngest();
