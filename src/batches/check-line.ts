@@ -6,6 +6,8 @@ import type { TextLine } from "./input-lines.ts";
 
 /** The maximum characters of a `custom_id`. */
 const CUSTOM_ID_MAX = 512;
+/** Longer names of models are not shown. */
+const MODEL_MAX = 512;
 
 export type CheckedLine =
   | { readonly type: "line"; readonly line: InputLine; readonly model: string | null }
@@ -24,7 +26,7 @@ export function checkLine(
   const entry = jsonOrUndefined(text);
   if (!isRecord(entry)) return fault("invalid_json_line", null, "This line is no JSON object.");
   const { custom_id: customId, method, url, body } = entry;
-  if (typeof customId !== "string" || customId === "" || customId.length > CUSTOM_ID_MAX)
+  if (!isStorable(customId, CUSTOM_ID_MAX))
     return fault("invalid_value", "custom_id", `'custom_id' must be text of 1 to ${CUSTOM_ID_MAX} characters.`);
   if (seen.has(customId)) return fault("duplicate_custom_id", "custom_id", "Another line has the same 'custom_id'.");
   seen.add(customId);
@@ -33,5 +35,11 @@ export function checkLine(
   if (!isRecord(body)) return fault("missing_required_parameter", "body", "'body' must be the object of a request.");
   const { model } = body;
   const input = { line, customId, body: JSON.stringify(body) };
-  return { type: "line", line: input, model: typeof model === "string" ? model : null };
+  return { type: "line", line: input, model: isStorable(model, MODEL_MAX) ? model : null };
+}
+
+/** Whether it is text of 1 to this many characters that any database can keep. */
+function isStorable(value: unknown, charactersMax: number): value is string {
+  if (typeof value !== "string" || value === "" || value.length > charactersMax) return false;
+  return value.isWellFormed() && !value.includes("\0");
 }

@@ -21,8 +21,10 @@ import { findLivingWorkers } from "../living-workers.ts";
 import { compileAll } from "../vector-stores/compile-all.ts";
 import { secondsNow } from "../vector-stores/store-statements.ts";
 
-/** How many lines are read at a time for a file, and removed at a time. */
-const PAGE_LINES = 50;
+/** The maximum lines that are read at a time for a file, and their characters, if there are several. */
+const PAGE_LINES_MAX = 200;
+const PAGE_CHARACTERS_MAX = 1024 * 1024;
+/** How many lines are removed at a time. */
 const REMOVED_TOGETHER_MAX = 500;
 
 type Calls = Pick<DatabaseCalls, "transact" | "workerNumber" | "findDeadWorkers">;
@@ -57,8 +59,9 @@ export class StoredBatchQueue implements BatchQueue {
     await this.#releaseDead();
     const now = secondsNow();
     await sql`update batches set status = 'finalizing', finalizing_at = ${now}
-      where is_open = 1 and status = 'in_progress' and (expires_at <= ${now} or not exists
-        (select 1 from batch_lines where batch_number = batches.number and state = 'waiting'))`.execute(this.#db);
+      where is_open = 1 and worker is null and (
+        (status in ('validating', 'in_progress') and expires_at <= ${now}) or (status = 'in_progress' and not exists
+          (select 1 from batch_lines where batch_number = batches.number and state = 'waiting')))`.execute(this.#db);
     return count;
   }
 
@@ -123,15 +126,17 @@ export class StoredBatchQueue implements BatchQueue {
   }
 
   async linesOf({ number }: HeldBatch, state: "done" | "not done", after: number): Promise<readonly WrittenLine[]> {
-    const rows = await this.#db
+    const lines = this.#db
       .selectFrom("batch_lines")
-      .select(["line", "custom_id", "result"])
       .where("batch_number", "=", number)
       .where("line", ">", after)
       .where("state", state === "done" ? "=" : "<>", "done")
-      .orderBy("line")
-      .limit(PAGE_LINES)
-      .execute();
+      .orderBy("line");
+    const size = sql<number>`coalesce(length(result), 0)`.as("size");
+    const sizes = await lines.select(["line", size]).limit(PAGE_LINES_MAX).execute();
+    const last = lastOfPage(sizes);
+    if (last === null) return [];
+    const rows = await lines.select(["line", "custom_id", "result"]).where("line", "<=", last).execute();
     return rows.map(({ line, custom_id: customId, result }) => ({ line, customId, result }));
   }
 
@@ -216,6 +221,18 @@ export class StoredBatchQueue implements BatchQueue {
   #transact(statements: readonly RawBuilder<unknown>[]): Promise<readonly bigint[] | null> {
     return this.#calls.transact(compileAll(this.#db, statements));
   }
+}
+
+/** The last line of a page that is not too large; null if there are no lines. */
+function lastOfPage(sizes: readonly { readonly line: number; readonly size: number }[]): number | null {
+  let characters = 0;
+  let last: number | null = null;
+  for (const { line, size } of sizes) {
+    characters += size;
+    if (last !== null && characters > PAGE_CHARACTERS_MAX) break;
+    last = line;
+  }
+  return last;
 }
 
 function holdsBatch({ number, worker }: HeldBatch): RawBuilder<unknown> {
