@@ -45,6 +45,8 @@ export class BatchRunner {
   /** The ids of their responses. */
   readonly #lineRuns = new Set<string>();
   #work: Promise<void> | null = null;
+  /** What could not be left to others, because the database did not respond. */
+  readonly #debts: (() => Promise<void>)[] = [];
   readonly #running: Promise<void>;
 
   constructor(parts: BatchParts, log: Logger) {
@@ -64,6 +66,7 @@ export class BatchRunner {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       try {
+        await this.#payDebts();
         const open = await this.#parts.store.queue.look();
         if (open > 0) await this.#begin();
         await this.#wakeUp.wait(open > 0 ? OPEN_INTERVAL_MS : INTERVAL_MS, signal);
@@ -74,6 +77,9 @@ export class BatchRunner {
       }
     }
     await Promise.all([...this.#lines, this.#work]);
+    await this.#payDebts().catch((fault: unknown) => {
+      this.#log.error({ err: fault }, "work on batches could not be left; others go on once this process is gone");
+    });
   }
 
   /** Begins all that can be begun now. */
@@ -111,7 +117,7 @@ export class BatchRunner {
       if (!signal.aborted)
         this.#log.error({ err: fault, batchId: batch.id }, "the work on a batch was interrupted; retrying");
       const pauseMs = signal.aborted ? 0 : WORK_PAUSE_MS;
-      await this.#parts.store.queue.releaseWork(batch, pauseMs).catch((error: unknown) => this.#reportLeft(error));
+      await this.#leave(() => this.#parts.store.queue.releaseWork(batch, pauseMs));
     } finally {
       this.#work = null;
       this.#wakeUp.wake();
@@ -127,7 +133,7 @@ export class BatchRunner {
       if (!aborted)
         this.#log.error({ err: fault, batchId: line.batchId, line: line.line }, "a line was not settled; retrying");
       const pauseMs = aborted ? 0 : LINE_PAUSE_MS;
-      await lines.release(line, pauseMs, false).catch((error: unknown) => this.#reportLeft(error));
+      await this.#leave(() => lines.release(line, pauseMs, false));
     }
   }
 
@@ -149,10 +155,15 @@ export class BatchRunner {
     }
   }
 
-  #reportLeft(error: unknown): void {
-    this.#log.error(
-      { err: error },
-      "work on a batch could not be left to others; they go on once this process is gone",
-    );
+  /** Leaves something to others, now or when the database is back. */
+  async #leave(release: () => Promise<void>): Promise<void> {
+    await release().catch(() => this.#debts.push(release));
+  }
+
+  async #payDebts(): Promise<void> {
+    for (let debt = this.#debts[0]; debt !== undefined; debt = this.#debts[0]) {
+      await debt();
+      this.#debts.shift();
+    }
   }
 }

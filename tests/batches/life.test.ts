@@ -184,3 +184,21 @@ test("webhooks tell of the end of a batch, and not of its responses", async () =
   expect((await receiver.arrival(2)).event).toMatchObject({ type: "response.completed", data: { id } });
   expect(receiver.arrivals).toHaveLength(3);
 });
+
+test("the lines left of a revoked key fail, and a file is not needed once its lines were checked", async () => {
+  verifies("batches.lines.key-and-file");
+  const { client, model } = await serveWaiting({ BATCH_LINES_MAX: "1" });
+  const { value, id: keyId } = await client.post<{ value: string; id: string }>("/organization/keys", {
+    body: { name: "short", projects: ["default/default"] },
+  });
+  const owner = client.withOptions({ apiKey: value });
+  const { id, input_file_id } = await startBatch(owner, waiting(2));
+  await expect.poll(() => model.turns()).toBe(1);
+  await client.files.delete(input_file_id);
+  await client.delete(`/organization/keys/${keyId}`);
+  model.release();
+  const ended = await batchThatIs(client, id, "completed");
+  expect(ended.request_counts).toEqual({ total: 2, completed: 1, failed: 1 });
+  const [line] = (await linesIn(client, ended.error_file_id)).values();
+  expect(line?.response).toMatchObject({ status_code: 401, body: { error: { code: "invalid_api_key" } } });
+});
