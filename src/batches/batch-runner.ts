@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "@antiphon/base/logger.ts";
 import { WakeUp } from "@antiphon/base/streams/wake-up.ts";
-import type { BatchWork, HeldLine } from "@antiphon/domain/batches/batch-work.ts";
+import type { BatchWork, HeldBatch, HeldLine } from "@antiphon/domain/batches/batch-work.ts";
 import { checkBatch } from "./check-batch.ts";
 import { clearBatch, finishBatch } from "./finish-batch.ts";
 import { LineRuns, lineOutcomeOf } from "./line-answer.ts";
@@ -41,12 +41,12 @@ export class BatchRunner {
   readonly #stopping = new AbortController();
   readonly #wakeUp = new WakeUp();
   /** The lines that are answered. These promises never reject. */
-  readonly #lines = new Set<Promise<void>>();
+  readonly #lines = new Map<HeldLine, Promise<void>>();
   /** The ids of their responses. */
   readonly #lineRuns = new Set<string>();
-  #work: Promise<void> | null = null;
-  /** What could not be left to others, because the database did not respond. */
-  readonly #debts: (() => Promise<void>)[] = [];
+  #work: { readonly batch: HeldBatch; readonly done: Promise<void> } | null = null;
+  /** Whether this process may hold what it does not work on, because the database did not respond. */
+  #isDoubtful = false;
   readonly #running: Promise<void>;
 
   constructor(parts: BatchParts, log: Logger) {
@@ -66,18 +66,19 @@ export class BatchRunner {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       try {
-        await this.#payDebts();
+        await this.#leaveUnknown();
         const open = await this.#parts.store.queue.look();
         if (open > 0) await this.#begin();
         await this.#wakeUp.wait(open > 0 ? OPEN_INTERVAL_MS : INTERVAL_MS, signal);
       } catch (fault) {
+        this.#isDoubtful = true;
         if (signal.aborted) break;
         this.#log.error({ err: fault }, "work on batches was interrupted; retrying");
         await sleep(FAULT_PAUSE_MS, null, { signal }).catch(() => null);
       }
     }
-    await Promise.all([...this.#lines, this.#work]);
-    await this.#payDebts().catch((fault: unknown) => {
+    await Promise.all([...this.#lines.values(), this.#work?.done]);
+    await this.#leaveUnknown().catch((fault: unknown) => {
       this.#log.error({ err: fault }, "work on batches could not be left; others go on once this process is gone");
     });
   }
@@ -87,7 +88,7 @@ export class BatchRunner {
     const { store, load, linesMax, observer } = this.#parts;
     if (this.#work === null) {
       const work = await store.queue.claimWork();
-      if (work !== null) this.#work = this.#do(work);
+      if (work !== null) this.#work = { batch: work.batch, done: this.#do(work) };
     }
     for (;;) {
       const linesNow = linesAllowed(linesMax, load.countExcept(this.#lineRuns));
@@ -95,11 +96,11 @@ export class BatchRunner {
       const line = await store.lines.claim();
       if (line === null) return;
       const answering = this.#answer(line).finally(() => {
-        this.#lines.delete(answering);
+        this.#lines.delete(line);
         observer.noteLoad(this.#lines.size);
         this.#wakeUp.wake();
       });
-      this.#lines.add(answering);
+      this.#lines.set(line, answering);
       observer.noteLoad(this.#lines.size);
     }
   }
@@ -157,13 +158,20 @@ export class BatchRunner {
 
   /** Leaves something to others, now or when the database is back. */
   async #leave(release: () => Promise<void>): Promise<void> {
-    await release().catch(() => this.#debts.push(release));
+    await release().catch(() => {
+      this.#isDoubtful = true;
+    });
   }
 
-  async #payDebts(): Promise<void> {
-    for (let debt = this.#debts[0]; debt !== undefined; debt = this.#debts[0]) {
-      await debt();
-      this.#debts.shift();
+  async #leaveUnknown(): Promise<void> {
+    if (!this.#isDoubtful) return;
+    this.#isDoubtful = false;
+    try {
+      await this.#parts.store.queue.releaseOthers(this.#work?.batch ?? null);
+      await this.#parts.store.lines.releaseOthers([...this.#lines.keys()]);
+    } catch (fault) {
+      this.#isDoubtful = true;
+      throw fault;
     }
   }
 }

@@ -85,6 +85,8 @@ export interface BatchQueue {
   claimWork(): Promise<BatchWork | null>;
   /** Leaves the work to whoever claims it after this pause. */
   releaseWork(batch: HeldBatch, pauseMs: number): Promise<void>;
+  /** Frees batches that this process holds and does not work on, because it was not told of it, or could not free them. */
+  releaseOthers(known: HeldBatch | null): Promise<void>;
   /** Adds lines to a batch that is checked. False if it is another's, or was cancelled. */
   addLines(batch: HeldBatch, lines: readonly InputLine[]): Promise<boolean>;
   /** The lines of a checked batch can be answered. `model`: null unless all name the same. */
@@ -122,6 +124,8 @@ export interface LineQueue {
   settle(line: HeldLine, outcome: LineOutcome): Promise<boolean>;
   /** Leaves the line to whoever claims it after this pause. `counts`: whether it is an attempt. */
   release(line: HeldLine, pauseMs: number, counts: boolean): Promise<void>;
+  /** Frees lines that this process holds and does not answer, for the same reasons. */
+  releaseOthers(known: readonly HeldLine[]): Promise<void>;
   /** The responses that were named for a line. */
   runsOf(line: HeldLine): Promise<readonly LineRun[]>;
   /** Names the response of a line before it is created. Rejects if the line is another's. */

@@ -129,3 +129,23 @@ testStores("a batch that is never checked expires, and a project has a limited n
   for (let count = 1; count < OPEN_BATCHES_MAX; count++) expect(await newBatch(store)).not.toBe("");
   expect(await newBatch(store)).toBe("");
 });
+
+testStores("what this process holds and does not know is free again", async () => {
+  verifies("batches.crash.outages");
+  const store = await openTestStore();
+  const { queue, lines } = store.batches;
+  await begunBatch(store, 3);
+  const known = await lineOf(store);
+  await lineOf(store);
+  await lines.releaseOthers([known]);
+  expect([(await lineOf(store)).line, (await lineOf(store)).line]).toEqual([2, 3]);
+  expect(await lines.claim()).toBeNull();
+  await lines.releaseOthers([]);
+  expect((await lineOf(store)).line).toBe(1);
+  await newBatch(store);
+  const batch = await workOf(store, "check");
+  await queue.releaseOthers(batch);
+  expect(await queue.claimWork()).toBeNull();
+  await queue.releaseOthers(null);
+  expect((await workOf(store, "check")).id).toBe(batch.id);
+});

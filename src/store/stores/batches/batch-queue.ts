@@ -89,6 +89,16 @@ export class StoredBatchQueue implements BatchQueue {
     );
   }
 
+  async releaseOthers(known: HeldBatch | null): Promise<void> {
+    const worker = await this.#calls.workerNumber();
+    await this.#db
+      .updateTable("batches")
+      .set({ worker: null })
+      .where("worker", "=", worker)
+      .where("number", "<>", known?.number ?? 0)
+      .execute();
+  }
+
   async addLines(batch: HeldBatch, lines: readonly InputLine[]): Promise<boolean> {
     const rows = lines.map(
       ({ line, customId, body }) =>

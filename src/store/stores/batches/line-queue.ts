@@ -50,6 +50,16 @@ export class StoredLineQueue implements LineQueue {
       where ${holdsLine(line)}`.execute(this.#db);
   }
 
+  async releaseOthers(known: readonly HeldLine[]): Promise<void> {
+    const worker = await this.#calls.workerNumber();
+    const others = known.map(
+      ({ batchNumber, line }) => sql`and not (batch_number = ${batchNumber} and line = ${line})`,
+    );
+    await sql`update batch_lines set worker = null where worker = ${worker} ${sql.join(others, sql` `)}`.execute(
+      this.#db,
+    );
+  }
+
   async runsOf({ batchNumber, line }: HeldLine): Promise<readonly LineRun[]> {
     const rows = await this.#db
       .selectFrom("batch_runs")
