@@ -85,7 +85,7 @@ export interface BatchQueue {
   claimWork(): Promise<BatchWork | null>;
   /** Leaves the work to whoever claims it after this pause. */
   releaseWork(batch: HeldBatch, pauseMs: number): Promise<void>;
-  /** Frees batches that this process holds and does not work on, because it was not told of it, or could not free them. */
+  /** Frees batches that this process holds and does not work on: it was not told of them, or could not free them. */
   releaseOthers(known: HeldBatch | null): Promise<void>;
   /** Adds lines to a batch that is checked. False if it is another's, or was cancelled. */
   addLines(batch: HeldBatch, lines: readonly InputLine[]): Promise<boolean>;

@@ -20,7 +20,7 @@ async function newBatch({ batches }: Store): Promise<string> {
   return (await batches.batches.create(OURS, NEW))?.id ?? "";
 }
 
-async function workOf<Type extends BatchWork["type"]>({ batches }: Store, type: Type): Promise<HeldBatch> {
+async function workOf({ batches }: Store, type: BatchWork["type"]): Promise<HeldBatch> {
   const work = await batches.queue.claimWork();
   assert(work?.type === type);
   return work.batch;
