@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { wavFile } from "@antiphon/speech/audio-formats/encoded-sound.fixture.ts";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -10,6 +12,7 @@ import { type DemoServer, startDemoServer } from "../../scripts/demo/demo-server
 import { CHROMIUM, startChromium } from "../chromium.ts";
 import { accessibilityFaults, keep } from "../local-stt/chat-lab-page.ts";
 import { sound } from "../speech/tones.ts";
+import { verifies } from "../verifies.ts";
 import { buildPages, openInspector } from "./inspector-page.ts";
 
 /** A picture of one pixel. */
@@ -154,6 +157,65 @@ describe.skipIf(CHROMIUM === null)("the playground", () => {
     await page.getByRole("link", { name: "Compare with the original" }).click();
     const request = page.getByRole("region", { name: "Request of the right run" });
     await expect.poll(() => request.locator("mark").allTextContents()).toContain('else.",');
+  });
+
+  test("asks several models the same side by side, turn after turn", async () => {
+    verifies("inspection.page.playground-compares-and-gives-code");
+    const page = await open();
+    const models = (await client.listModels()).data.map(({ id }) => id);
+    const [first = "", second = ""] = models;
+    await page.getByLabel("Other models, to compare with").fill(`${second}, ${first}`);
+    for (const text of ["Say good morning.", "Say good night."]) {
+      await say(page, text);
+      await page.getByRole("button", { name: "Send" }).waitFor();
+      for (const model of [first, second])
+        await page.getByRole("region", { name: model, exact: true }).getByText("completed").last().waitFor();
+    }
+    const links = page.getByRole("link", { name: "Inspect" });
+    await expect.poll(() => links.count()).toBe(4);
+    const { data } = await client.listResponses({ limit: 4 });
+    expect(data.map(({ model }) => model).toSorted()).toEqual([first, first, second, second].toSorted());
+    const continued = data.filter(({ previous_response_id: previous }) => previous !== null);
+    expect(continued.map(({ input_preview: input }) => input)).toEqual(["Say good night.", "Say good night."]);
+    for (const { model, previous_response_id: previous } of continued)
+      expect(data.find(({ id }) => id === previous)?.model).toBe(model);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "New chat" }).click();
+    await expect.poll(() => links.count()).toBe(0);
+  });
+
+  test("gives the code of the request that it would send", async () => {
+    verifies("inspection.page.playground-compares-and-gives-code");
+    const page = await open();
+    await page.getByLabel("Instructions").fill("Be short.");
+    await page.getByLabel("Message").fill("It's a question");
+    await page.getByRole("button", { name: "Code" }).click();
+    const command = await page.getByRole("region", { name: "curl" }).innerText();
+    const env = { PATH: process.env["PATH"], ANTIPHON_API_KEY: server.apiKey };
+    const { stdout } = await promisify(execFile)("bash", ["-c", command], { env });
+    expect(stdout).toContain("event: response.completed");
+    const [run] = (await client.listResponses({ limit: 1 })).data;
+    expect(run?.input_preview).toBe("It's a question");
+    await page.getByRole("tab", { name: "Python" }).click();
+    await page.getByText('instructions="Be short.",').waitFor();
+    await page.keyboard.press("Escape");
+    await say(page, "It's a question");
+    await page.getByRole("link", { name: "Inspect" }).waitFor();
+    await page.getByRole("button", { name: "Code" }).click();
+    expect(await page.getByRole("region", { name: "curl" }).innerText()).toContain("It's a question"); // The last one.
+  });
+
+  test("has the place to write above everything else on a phone", async () => {
+    verifies("inspection.page.playground-compares-and-gives-code");
+    const phone = { viewport: { width: 390, height: 844 } };
+    const page = await openInspector(browser, { server, query: "?page=playground" }, phone);
+    const top = async (name: string): Promise<number> =>
+      (await page.getByText(name, { exact: true }).first().boundingBox())?.y ?? -1;
+    const message = (await page.getByLabel("Message").boundingBox())?.y ?? -1;
+    expect(message).toBeGreaterThan(0);
+    expect(message).toBeLessThan(await top("Settings"));
+    expect(message).toBeLessThan(await top("Try a model with every setting the API has."));
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
   });
 
   test("forks after any item", async () => {

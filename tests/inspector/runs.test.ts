@@ -1,5 +1,7 @@
+import { readFile } from "node:fs/promises";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { type DemoRuns, makeDemoRuns } from "../../scripts/demo/demo-runs.ts";
 import { type DemoServer, startDemoServer } from "../../scripts/demo/demo-server.ts";
 import { CHROMIUM, startChromium } from "../chromium.ts";
@@ -7,6 +9,12 @@ import { startTestServer } from "../kit/test-server.ts";
 import { accessibilityFaults, keep, openPage } from "../local-stt/chat-lab-page.ts";
 import { verifies } from "../verifies.ts";
 import { buildPages, focusedName, openInspector } from "./inspector-page.ts";
+
+/** What a cell with a duration says, in milliseconds; -1 if it says none. */
+function millisecondsOf(text: string): number {
+  const [, number, unit] = /^([\d.]+) (ms|s)$/.exec(text) ?? [];
+  return number === undefined ? -1 : Number(number) * (unit === "s" ? 1000 : 1);
+}
 
 const PHONE = { viewport: { width: 390, height: 844 } };
 
@@ -102,11 +110,79 @@ describe.skipIf(CHROMIUM === null)("the list of runs", () => {
     const page = await openInspector(browser, { server: fresh });
     await page.getByText("No runs yet.").waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    const refused = page.getByRole("region", { name: "Refused requests" });
-    await refused.locator("summary").click();
+    const refused = page.locator("tr[data-refused]");
     await refused.getByText("Invalid type for 'temperature'").waitFor();
+    await refused.getByText("refused", { exact: true }).waitFor();
+    await refused.getByText(/by the key \S+/).waitFor();
     await page.getByRole("link", { name: "Open the playground" }).click();
     await page.getByLabel("Message").waitFor();
+  });
+
+  test("shows refused requests among the runs, and only where they can fit", async () => {
+    verifies("inspection.refused.kept");
+    const headers = { authorization: `Bearer ${server.apiKey}`, "content-type": "application/json" };
+    const body = JSON.stringify({ model: "atlas-mini", input: "A refused question", temperature: "hot" });
+    await fetch(`${server.url}/v1/responses`, { method: "POST", headers, body });
+    const page = await openInspector(browser, { server, query: "?span=1h" });
+    const row = page.locator("tr[data-refused]").filter({ hasText: "A refused question" });
+    await row.getByText("400", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "failed" }).click();
+    await row.waitFor();
+    await page.getByRole("button", { name: "completed", exact: true }).click();
+    await page.getByRole("button", { name: "failed" }).click();
+    await expect.poll(() => row.count()).toBe(0);
+    await page.goto(`${server.url}/inspector?q=nothing-of-the-kind`);
+    await page.getByText("No stored runs fit these filters.").waitFor();
+    expect(await row.count()).toBe(0);
+  });
+
+  test("orders the list by its figures, narrows it to a tool, and adds it up", async () => {
+    verifies("inspection.page.list-is-ordered-and-saved");
+    const page = await openInspector(browser, { server, query: "?span=1h" });
+    await page.getByRole("link", { name: "Are you overloaded?" }).waitFor();
+    await page.getByRole("button", { name: "Duration" }).click();
+    const header = page.getByRole("columnheader", { name: "Duration" });
+    await expect.poll(() => header.getAttribute("aria-sort")).toBe("descending");
+    const durations = async (): Promise<readonly number[]> =>
+      (await page.locator("tr[data-run] td:nth-child(6)").allInnerTexts()).map(millisecondsOf);
+    expect(await durations()).toEqual((await durations()).toSorted((one, other) => other - one));
+    expect(new URL(page.url()).searchParams.get("sort")).toBe("duration");
+    await page
+      .locator("tfoot")
+      .getByText(/^\d+ runs in this list$/)
+      .waitFor();
+    await page.getByText("More filters").click();
+    await page.getByLabel("Tool, of the runs in the list").selectOption({ index: 1 });
+    const tool = new URL(page.url()).searchParams.get("tool");
+    expect(tool).not.toBeNull();
+    for (const shown of await page.locator("tr[data-run]").all())
+      expect(await shown.locator(".tag[data-tool]").count()).toBeGreaterThan(0);
+  });
+
+  test("keeps views under names, and saves the list as CSV and JSONL", async () => {
+    verifies("inspection.page.list-is-ordered-and-saved");
+    const page = await openInspector(browser, { server, query: "?span=1h&status=failed&status=completed&sort=price" });
+    await page.getByRole("link", { name: "Are you overloaded?" }).waitFor();
+    await page.getByRole("button", { name: "Save this view" }).click();
+    await page.getByLabel("Name of the view").fill("Dearest first");
+    await page.keyboard.press("Enter");
+    await page.goto(`${server.url}/inspector`);
+    await page.getByLabel("Saved views").selectOption("Dearest first");
+    await expect.poll(() => new URL(page.url()).searchParams.get("sort")).toBe("price");
+    const ids = await page
+      .locator("tr[data-run]")
+      .evaluateAll((rows) => rows.map((row) => row.getAttribute("data-run")));
+    const saved = async (name: string): Promise<string> => {
+      const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name }).click()]);
+      return await readFile(await download.path(), "utf8");
+    };
+    const rows = (await saved("Save as JSONL")).trimEnd().split("\n");
+    expect(rows.map((row) => z.object({ id: z.string() }).parse(JSON.parse(row)).id)).toEqual(ids);
+    const table = await saved("Save as CSV");
+    expect(table).toMatch(/^id,started,status,/);
+    for (const id of ids) expect(table).toContain(`\r\n${id},`);
+    await page.getByRole("button", { name: "Remove this view" }).click();
+    await page.getByRole("button", { name: "Save this view" }).waitFor();
   });
 
   test("plots runs over time, and narrows the list to the time of a bar", async () => {

@@ -158,3 +158,11 @@ export function approvalOf(request: ShownItem, approve: boolean): Members {
 export function callKey(call: ShownItem): string {
   return textAt(call, "call_id") || textAt(call, "id");
 }
+
+/** All items so far, for servers that do not store them. */
+export function historyOf(turns: readonly Turn[]): readonly Members[] {
+  return turns
+    .filter(({ status }) => status === "completed")
+    .flatMap(({ input, output }) => [...input, ...output])
+    .filter((item) => textAt(item, "type") !== "");
+}

@@ -13,10 +13,12 @@ interface ComposerProps {
   readonly mayBeEmpty: boolean;
   readonly onSend: (message: Members | null) => void;
   readonly onStop: () => void;
+  /** Asks for the code of the request with this message, which is null if there is none. */
+  readonly onCode: (message: Members | null) => void;
 }
 
 /** Where a message is written: text, pictures, files and recordings. Enter sends; Shift and Enter starts a new line. */
-export function Composer({ text, onText, isBusy, mayBeEmpty, onSend, onStop }: ComposerProps) {
+export function Composer({ text, onText, isBusy, mayBeEmpty, onSend, onStop, onCode }: ComposerProps) {
   const attached = useAttachments();
   const recorder = useRecorder(attached.addRecording);
   const canSend = !isBusy && (text.trim() !== "" || attached.list.length > 0 || mayBeEmpty);
@@ -62,7 +64,12 @@ export function Composer({ text, onText, isBusy, mayBeEmpty, onSend, onStop }: C
         onKeyDown={press}
         onPaste={takePaste}
       />
-      <ComposerTools attached={attached} recorder={recorder} sending={{ isBusy, canSend, onStop }} />
+      <ComposerTools
+        attached={attached}
+        recorder={recorder}
+        sending={{ isBusy, canSend, onStop }}
+        onCode={() => onCode(messageOf(text, attached.list))}
+      />
     </form>
   );
 }
@@ -87,9 +94,10 @@ interface ComposerToolsProps {
   readonly attached: Attachments;
   readonly recorder: Recorder;
   readonly sending: { readonly isBusy: boolean; readonly canSend: boolean; readonly onStop: () => void };
+  readonly onCode: () => void;
 }
 
-function ComposerTools({ attached, recorder, sending: { isBusy, canSend, onStop } }: ComposerToolsProps) {
+function ComposerTools({ attached, recorder, sending: { isBusy, canSend, onStop }, onCode }: ComposerToolsProps) {
   const picker = useRef<HTMLInputElement>(null);
   const attach = "Attach pictures and files";
   return (
@@ -125,6 +133,9 @@ function ComposerTools({ attached, recorder, sending: { isBusy, canSend, onStop 
       <p className="trouble" role="alert">
         {attached.trouble || recorder.trouble}
       </p>
+      <button type="button" className="quiet code-button" onClick={onCode}>
+        Code
+      </button>
       {isBusy ? (
         <button type="button" onClick={onStop}>
           <Icon name="stop" /> Stop

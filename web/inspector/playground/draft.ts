@@ -11,6 +11,8 @@ export interface DraftTool {
 /** The settings of a request as they are edited. Texts are empty where nothing is asked for. */
 export interface Draft {
   readonly model: string;
+  /** Models that are asked the same, with commas between them. */
+  readonly others: string;
   readonly instructions: string;
   readonly tools: readonly DraftTool[];
   readonly toolChoice: string;
@@ -31,6 +33,7 @@ export interface Draft {
 
 export const EMPTY_DRAFT: Draft = {
   model: "",
+  others: "",
   instructions: "",
   tools: [],
   toolChoice: "",
@@ -59,6 +62,15 @@ export const EMPTY_DRAFT: Draft = {
   voice: "",
   more: "",
 };
+
+/** More would not fit beside each other. */
+const OTHERS_MAX = 3;
+
+/** The other models of a draft, without doubles. */
+export function otherModels({ others }: Draft, model: string): readonly string[] {
+  const names = others.split(",").map((name) => name.trim());
+  return [...new Set(names)].filter((name) => name !== "" && name !== model).slice(0, OTHERS_MAX);
+}
 
 /** What a draft asks for, and what of it is no JSON. */
 export interface DraftRequest {

@@ -21,6 +21,16 @@ export function SettingsPanel({ draft, onChange }: SettingsPanelProps) {
     <form className="settings" aria-label="Settings" onSubmit={(event) => event.preventDefault()}>
       <ModelField model={draft.model} onChange={(model) => onChange({ model })} />
       <label className="field">
+        <span>Other models, to compare with</span>
+        <input
+          value={draft.others}
+          placeholder="up to three, with commas"
+          autoComplete="off"
+          spellCheck={false}
+          onChange={({ target }) => onChange({ others: target.value })}
+        />
+      </label>
+      <label className="field">
         <span>Instructions</span>
         <textarea
           rows={3}

@@ -12,6 +12,8 @@ export interface Chat {
   readonly voices: ReadonlyMap<number, VoicePlayer>;
   /** Sends input with these settings, after the turns before. */
   readonly send: (settings: Members, input: readonly Members[]) => void;
+  /** The body of the request that `send` would make. Without input, of the last one that was made. */
+  readonly bodyFor: (settings: Members, input: readonly Members[]) => Members;
   readonly stop: () => void;
   readonly clear: () => void;
 }
@@ -63,6 +65,10 @@ export function useChat(start: string | null): Chat {
     isBusy,
     voices: voices.current,
     send: (settings, input) => void run(settings, input),
+    bodyFor: (settings, input) =>
+      input.length > 0 || last === undefined
+        ? { ...settings, input, ...continued(turns, settings, start) }
+        : { ...settings, input: last.input, ...continued(turns.slice(0, -1), settings, start) },
     stop: () => {
       silence(asking.current, voices.current);
       // Only a response in the background needs to be cancelled; for others the server refuses.

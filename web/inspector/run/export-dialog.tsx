@@ -8,6 +8,7 @@ import { typescriptCode } from "../exports/typescript.ts";
 import type { ShownItem } from "../items/fold-events.ts";
 import { CopyButton } from "../shell/copy-button.tsx";
 import { Dialog } from "../shell/dialog.tsx";
+import { downloadFile } from "../shell/download.ts";
 import { TabPanel, Tabs } from "../shell/tabs.tsx";
 import { linterInput } from "./lint-log.ts";
 import type { RunLog } from "./run-log.ts";
@@ -62,7 +63,7 @@ export function ExportDialog({ response, input, log, isStreamed, onClose }: Expo
           <p className="hint">{form.says}</p>
           <span>
             <CopyButton text={text} label="Copy" />
-            <button type="button" onClick={() => download(form.file, text)}>
+            <button type="button" onClick={() => downloadFile(form.file, text)}>
               Download {form.file}
             </button>
           </span>
@@ -97,13 +98,4 @@ function exportText(
     default:
       return form;
   }
-}
-
-function download(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
 }

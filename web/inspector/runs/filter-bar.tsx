@@ -3,11 +3,11 @@ import { asWords, formatMoment } from "../base/format.ts";
 import { Icon } from "../shell/icons.tsx";
 import { useKey } from "../shell/shortcuts.tsx";
 import { countFilters, readFilters, SPAN_NAMES, STATUSES } from "./filters.ts";
-import { type FiltersProps, MoreFilters } from "./more-filters.tsx";
+import { type FiltersProps, MoreFilters, type MoreFiltersProps } from "./more-filters.tsx";
 import { TypedField } from "./typed-field.tsx";
 
 /** Narrows the list of runs. */
-export function FilterBar({ filters, onChange }: FiltersProps) {
+export function FilterBar({ filters, runs, onChange }: MoreFiltersProps) {
   const search = useRef<HTMLInputElement>(null);
   useKey(["/"], (event) => {
     event.preventDefault();
@@ -28,7 +28,7 @@ export function FilterBar({ filters, onChange }: FiltersProps) {
       </div>
       <SpanFilter filters={filters} onChange={onChange} />
       <StatusFilter filters={filters} onChange={onChange} />
-      <MoreFilters filters={filters} onChange={onChange} />
+      <MoreFilters filters={filters} runs={runs} onChange={onChange} />
       {isUnfiltered ? null : (
         <button type="button" className="quiet" onClick={() => onChange(readFilters(new URLSearchParams()))}>
           Clear

@@ -1,4 +1,5 @@
 import type { ResponsesApi } from "../../../packages/client/src/index.ts";
+import { type ListOrder, SORTS } from "./order-runs.ts";
 
 export const STATUSES: readonly ResponsesApi.ResponseStatus[] = [
   "queued",
@@ -26,7 +27,7 @@ export const SPAN_NAMES: Readonly<Record<string, string>> = {
 export const USUAL_SPAN = "24h";
 
 /** What the list is narrowed to, as its URL says. */
-export interface RunFilters {
+export interface RunFilters extends ListOrder {
   readonly statuses: readonly ResponsesApi.ResponseStatus[];
   readonly kind: ResponsesApi.RunKind | null;
   readonly model: string;
@@ -55,6 +56,9 @@ export function readFilters(query: URLSearchParams): RunFilters {
     key: text("key"),
     conversation: text("conversation"),
     metadata: text("metadata"),
+    sort: SORTS.find((sort) => sort === query.get("sort")) ?? "started",
+    tool: text("tool"),
+    error: text("error"),
     span: seconds("from") === null ? (Object.hasOwn(SPANS, span) || span === "all" ? span : USUAL_SPAN) : "",
     from: seconds("from"),
     to: seconds("to"),
@@ -72,6 +76,9 @@ export function writeFilters(filters: RunFilters): URLSearchParams {
     ["key", filters.key],
     ["conversation", filters.conversation],
     ["metadata", filters.metadata],
+    ["sort", filters.sort === "started" ? "" : filters.sort],
+    ["tool", filters.tool],
+    ["error", filters.error],
     ["span", filters.span === USUAL_SPAN ? "" : filters.span],
     ["from", filters.from],
     ["to", filters.to],
@@ -110,6 +117,9 @@ export interface StatisticsQuery {
 }
 
 /** How many filters are set beside the time and the text. */
-export function countFilters({ statuses, kind, model, key, conversation, metadata }: RunFilters): number {
-  return statuses.length + [kind ?? "", model, key, conversation, metadata].filter((value) => value !== "").length;
+export function countFilters({ statuses, kind, model, key, conversation, metadata, tool, error }: RunFilters): number {
+  return (
+    statuses.length +
+    [kind ?? "", model, key, conversation, metadata, tool, error].filter((value) => value !== "").length
+  );
 }

@@ -1,3 +1,4 @@
+import type { ResponsesApi } from "../../../packages/client/src/index.ts";
 import { useClient } from "../api/session.ts";
 import { useCall } from "../api/use-call.ts";
 import { countFilters, KINDS, type RunFilters } from "./filters.ts";
@@ -6,6 +7,11 @@ import { TypedField } from "./typed-field.tsx";
 export interface FiltersProps {
   readonly filters: RunFilters;
   readonly onChange: (changed: Partial<RunFilters>) => void;
+}
+
+export interface MoreFiltersProps extends FiltersProps {
+  /** Those that were read so far, whose tools and errors can be chosen. */
+  readonly runs: readonly ResponsesApi.ResponseSummary[];
 }
 
 type TextFilter = "metadata" | "conversation" | "key";
@@ -17,7 +23,9 @@ const TEXT_FILTERS: readonly (readonly [name: TextFilter, label: string, placeho
 ];
 
 /** The filters that people need less often. */
-export function MoreFilters({ filters, onChange }: FiltersProps) {
+export function MoreFilters({ filters, runs, onChange }: MoreFiltersProps) {
+  const tools = new Set(runs.flatMap((run) => run.tools));
+  const errors = new Set(runs.flatMap(({ error }) => error?.code ?? []));
   const count = countFilters(filters) - filters.statuses.length;
   return (
     <details className="more-filters">
@@ -47,8 +55,33 @@ export function MoreFilters({ filters, onChange }: FiltersProps) {
             />
           </label>
         ))}
+        <ReadFilter label="Tool" value={filters.tool} found={tools} onValue={(tool) => onChange({ tool })} />
+        <ReadFilter label="Error" value={filters.error} found={errors} onValue={(error) => onChange({ error })} />
       </div>
     </details>
+  );
+}
+
+interface ReadFilterProps {
+  readonly label: string;
+  readonly value: string;
+  readonly found: ReadonlySet<string>;
+  readonly onValue: (value: string) => void;
+}
+
+/** Chooses among what the runs of the list have. */
+function ReadFilter({ label, value, found, onValue }: ReadFilterProps) {
+  const values = [...new Set([...found, ...(value === "" ? [] : [value])])].toSorted();
+  return (
+    <label className="field">
+      <span>{label}, of the runs in the list</span>
+      <select value={value} onChange={({ target }) => onValue(target.value)}>
+        <option value="">All</option>
+        {values.map((one) => (
+          <option key={one}>{one}</option>
+        ))}
+      </select>
+    </label>
   );
 }
 

@@ -5,26 +5,30 @@ import { useCall } from "../api/use-call.ts";
 import { formatMs, formatShortCount } from "../base/format.ts";
 import { askedFilters, type RunFilters } from "./filters.ts";
 import { Plot, type Series } from "./plot.tsx";
-import { RefusedRequests } from "./refused-requests.tsx";
 
 interface RunPlotsProps {
+  readonly counted: CountedRuns;
   readonly filters: RunFilters;
-  /** Rises when there are new runs. */
-  readonly version: number;
   /** A stretch of time was chosen, in Unix seconds. */
   readonly onSpan: (from: number, to: number) => void;
+}
+
+/** Null while the first count goes on. */
+export interface CountedRuns {
+  readonly reply: ResponsesApi.ResponseStatistics | null;
+  readonly error: string | null;
 }
 
 const BUCKETS = 60;
 /** Counting all runs of a month costs the server more than reading the newest ones. */
 const COUNT_INTERVAL_MS = 10_000;
 
-/** Runs, errors, tokens and latency over time. */
-export function RunPlots({ filters, version, onSpan }: RunPlotsProps) {
+/** Counts the runs of these filters, again when `version` rises. */
+export function useCounts(filters: RunFilters, version: number): CountedRuns {
   const client = useClient();
-  const { text: _text, ...counted } = filters;
+  const { text: _text, sort: _sort, tool: _tool, error: _error, ...counted } = filters;
   const shownVersion = useAtMostEvery(version, COUNT_INTERVAL_MS);
-  const { reply, error } = useCall(
+  return useCall(
     async (signal) => {
       const asked = askedFilters(filters, Math.floor(Date.now() / 1000));
       const oldest = filters.span === "all" ? await readOldest(client, signal) : {};
@@ -32,6 +36,10 @@ export function RunPlots({ filters, version, onSpan }: RunPlotsProps) {
     },
     [client, JSON.stringify(counted), shownVersion],
   );
+}
+
+/** Runs, errors, tokens and latency over time. */
+export function RunPlots({ counted: { reply, error }, filters, onSpan }: RunPlotsProps) {
   if (reply === null)
     return error === null ? (
       <div className="plots" aria-busy="true" />
@@ -43,9 +51,10 @@ export function RunPlots({ filters, version, onSpan }: RunPlotsProps) {
   return (
     <>
       <Plots statistics={reply} onSpan={onSpan} />
-      <RefusedRequests refused={reply.refused ?? []} />
-      {filters.text === "" ? null : (
-        <p className="plots-hint hint">The plots count all runs of these filters, whatever their words.</p>
+      {filters.text === "" && filters.tool === "" && filters.error === "" ? null : (
+        <p className="plots-hint hint">
+          The plots count all runs of these filters, whatever their words, tools and errors.
+        </p>
       )}
       {reply.is_partial ? <p className="plots-hint hint">The plots count the newest 200,000 of these runs.</p> : null}
     </>

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import type { ResponsesApi } from "../../../packages/client/src/index.ts";
 import { formatCount, formatFullMoment, formatMoment, formatMs, formatPrice, UNKNOWN } from "../base/format.ts";
 import { toolTitle } from "../run/run-times.ts";
@@ -8,15 +8,22 @@ import { useKey } from "../shell/shortcuts.tsx";
 import { StatusPill } from "../shell/status-pill.tsx";
 import type { FiltersProps } from "./more-filters.tsx";
 import { NoRuns } from "./no-runs.tsx";
+import { orderRuns, type SortBy, totalsOf } from "./order-runs.ts";
+import { RefusedRow, shownRefusals } from "./refused-row.tsx";
 import type { Runs } from "./use-runs.ts";
 
 interface RunTableProps extends FiltersProps {
   readonly found: Runs;
+  /** The newest requests that were refused. They stand among the runs, and have no page. */
+  readonly refused: readonly ResponsesApi.RefusedRequest[];
 }
 
 /** The runs as a table; on a phone as a list of cards. `j` and `k` choose a run, and two can be marked and compared. */
-export function RunTable({ found, filters, onChange }: RunTableProps) {
-  const { runs, hasMore, isPending, error, more } = found;
+export function RunTable({ found, refused, filters, onChange }: RunTableProps) {
+  const { hasMore, isPending, error, more } = found;
+  const runs = useMemo(() => orderRuns(found.runs, filters), [found.runs, filters]);
+  const oldest = hasMore ? (found.runs.at(-1)?.created_at ?? 0) : 0;
+  const refusals = shownRefusals(refused, filters).filter(({ created_at: at }) => at >= oldest);
   const [marked, setMarked] = useState<readonly string[]>([]);
   useKey(["j", "k"], ({ key }) => moveFocus(key === "j" ? 1 : -1));
   const mark = (id: string): void =>
@@ -25,36 +32,40 @@ export function RunTable({ found, filters, onChange }: RunTableProps) {
   return (
     <section className="card run-list" aria-label="Runs">
       <CompareBar marked={marked} onUnmark={() => setMarked([])} />
-      {runs.length === 0 ? null : (
+      {runs.length + refusals.length === 0 ? null : (
         <table className="runs">
-          <TableHead hasPrices={hasPrices} />
+          <TableHead hasPrices={hasPrices} sort={filters.sort} onSort={(sort) => onChange({ sort })} />
           <tbody>
-            {runs.map((run) => (
-              <RunRow
-                key={run.id}
-                run={run}
-                hasPrices={hasPrices}
-                isMarked={marked.includes(run.id)}
-                onMark={() => mark(run.id)}
-              />
-            ))}
+            {rowsOf(runs, refusals, filters.sort).map((row) =>
+              row.type === "refused" ? (
+                <RefusedRow
+                  key={row.key}
+                  request={row.request}
+                  columns={hasPrices ? FIGURES.length - 1 : FIGURES.length - 2}
+                />
+              ) : (
+                <RunRow
+                  key={row.run.id}
+                  run={row.run}
+                  hasPrices={hasPrices}
+                  isMarked={marked.includes(row.run.id)}
+                  onMark={() => mark(row.run.id)}
+                />
+              ),
+            )}
           </tbody>
+          {runs.length === 0 ? null : <TotalsFoot runs={runs} hasPrices={hasPrices} />}
         </table>
       )}
+      {hasMore && filters.sort !== "started" ? (
+        <p className="hint list-hint">Sorted are the runs of this list. Earlier runs join them below.</p>
+      ) : null}
       {error === null ? null : (
         <p className="trouble" role="alert">
           {error}
         </p>
       )}
-      {runs.length > 0 || error !== null ? null : isPending ? (
-        <p className="loading" role="status">
-          Loading…
-        </p>
-      ) : hasMore ? (
-        <p className="empty">Nothing found yet: the server looks at a part of the runs at a time.</p>
-      ) : (
-        <NoRuns filters={filters} onChange={onChange} />
-      )}
+      {runs.length > 0 || error !== null ? null : <EmptyList found={found} filters={filters} onChange={onChange} />}
       {hasMore ? (
         <button type="button" className="more" disabled={isPending} onClick={more}>
           {isPending ? "Loading…" : runs.length === 0 ? "Keep searching" : "Earlier runs"}
@@ -62,6 +73,17 @@ export function RunTable({ found, filters, onChange }: RunTableProps) {
       ) : null}
     </section>
   );
+}
+
+function EmptyList({ found: { hasMore, isPending }, filters, onChange }: FiltersProps & { readonly found: Runs }) {
+  if (isPending)
+    return (
+      <p className="loading" role="status">
+        Loading…
+      </p>
+    );
+  if (hasMore) return <p className="empty">Nothing found yet: the server looks at a part of the runs at a time.</p>;
+  return <NoRuns filters={filters} onChange={onChange} />;
 }
 
 function CompareBar({ marked, onUnmark }: { readonly marked: readonly string[]; readonly onUnmark: () => void }) {
@@ -82,9 +104,38 @@ function CompareBar({ marked, onUnmark }: { readonly marked: readonly string[]; 
   );
 }
 
-const FIGURES = ["First token", "Duration", "Tokens", "Price", "Started"];
+const FIGURES: readonly (readonly [name: string, sort: SortBy])[] = [
+  ["First token", "first"],
+  ["Duration", "duration"],
+  ["Tokens", "tokens"],
+  ["Price", "price"],
+  ["Started", "started"],
+];
 
-function TableHead({ hasPrices }: { readonly hasPrices: boolean }) {
+type Row =
+  | { readonly type: "run"; readonly run: ResponsesApi.ResponseSummary }
+  | { readonly type: "refused"; readonly key: string; readonly request: ResponsesApi.RefusedRequest };
+
+/** Refused requests stand by their time, and below the runs in every other order. */
+function rowsOf(
+  runs: readonly ResponsesApi.ResponseSummary[],
+  refusals: readonly ResponsesApi.RefusedRequest[],
+  sort: SortBy,
+): readonly Row[] {
+  const ofRuns = runs.map((run): Row => ({ type: "run", run }));
+  const ofRefusals = refusals.map((request, index): Row => ({ type: "refused", key: `refused-${index}`, request }));
+  if (sort !== "started") return [...ofRuns, ...ofRefusals];
+  const at = (row: Row): number => (row.type === "run" ? row.run.created_at : row.request.created_at);
+  return [...ofRuns, ...ofRefusals].toSorted((one, other) => at(other) - at(one));
+}
+
+interface TableHeadProps {
+  readonly hasPrices: boolean;
+  readonly sort: SortBy;
+  readonly onSort: (sort: SortBy) => void;
+}
+
+function TableHead({ hasPrices, sort, onSort }: TableHeadProps) {
   return (
     <thead>
       <tr>
@@ -94,13 +145,43 @@ function TableHead({ hasPrices }: { readonly hasPrices: boolean }) {
         <th scope="col">Run</th>
         <th scope="col">Status</th>
         <th scope="col">Model</th>
-        {FIGURES.filter((figure) => hasPrices || figure !== "Price").map((figure) => (
-          <th key={figure} scope="col" className="number">
-            {figure}
+        {FIGURES.filter(([, by]) => hasPrices || by !== "price").map(([name, by]) => (
+          <th key={by} scope="col" className="number" aria-sort={sort === by ? "descending" : "none"}>
+            <button type="button" className="quiet sort" onClick={() => onSort(by)}>
+              {name}
+              {sort === by ? " ↓" : ""}
+            </button>
           </th>
         ))}
       </tr>
     </thead>
+  );
+}
+
+/** The sums of the runs in the list. */
+function TotalsFoot({
+  runs,
+  hasPrices,
+}: {
+  readonly runs: readonly ResponsesApi.ResponseSummary[];
+  readonly hasPrices: boolean;
+}) {
+  const totals = totalsOf(runs);
+  const prices = [...totals.prices].map(([currency, amount]) => formatPrice(amount, currency)).join(", ");
+  return (
+    <tfoot>
+      <tr>
+        <td />
+        <th scope="row" colSpan={5}>
+          {totals.runs === 1 ? "1 run" : `${formatCount(totals.runs)} runs`} in this list
+        </th>
+        <td className="number">
+          {formatCount(totals.inputTokens)} → {formatCount(totals.outputTokens)}
+        </td>
+        {hasPrices ? <td className="number">{prices}</td> : null}
+        <td />
+      </tr>
+    </tfoot>
   );
 }
 

@@ -2,7 +2,8 @@ import { useMemo, useState } from "react";
 import { replaceRoute } from "../shell/route.ts";
 import { FilterBar } from "./filter-bar.tsx";
 import { type RunFilters, readFilters, writeFilters } from "./filters.ts";
-import { RunPlots } from "./run-plots.tsx";
+import { ListTools } from "./list-tools.tsx";
+import { RunPlots, useCounts } from "./run-plots.tsx";
 import { RunTable } from "./run-table.tsx";
 import { useRuns } from "./use-runs.ts";
 
@@ -11,6 +12,7 @@ export function RunsPage({ query }: { readonly query: URLSearchParams }) {
   const filters = useMemo(() => readFilters(query), [query.toString()]);
   const [isLive, setIsLive] = useState(true);
   const found = useRuns(filters, isLive);
+  const counted = useCounts(filters, found.version);
   const change = (changed: Partial<RunFilters>): void =>
     replaceRoute({ page: "runs", query: writeFilters({ ...filters, ...changed }) });
   return (
@@ -21,9 +23,10 @@ export function RunsPage({ query }: { readonly query: URLSearchParams }) {
           {isLive ? "Live" : "Paused"}
         </button>
       </div>
-      <FilterBar filters={filters} onChange={change} />
-      <RunPlots filters={filters} version={found.version} onSpan={(from, to) => change({ span: "", from, to })} />
-      <RunTable found={found} filters={filters} onChange={change} />
+      <FilterBar filters={filters} runs={found.runs} onChange={change} />
+      <RunPlots counted={counted} filters={filters} onSpan={(from, to) => change({ span: "", from, to })} />
+      <ListTools filters={filters} />
+      <RunTable found={found} refused={counted.reply?.refused ?? []} filters={filters} onChange={change} />
     </>
   );
 }
