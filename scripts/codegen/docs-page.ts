@@ -28,6 +28,10 @@ export function docsPage(interfaces: readonly ShownInterface[]): string {
 <nav aria-label="Interfaces">${links.join("")}<button type="button" id="scheme">Dark</button></nav>
 <nav aria-label="Parts" id="parts" hidden></nav>
 <main id="reference"></main>
+<aside id="operations" aria-label="Operations" hidden>
+<h2>Operations</h2>
+<label>Find <input id="find" type="search" placeholder="a path, a name or a word"></label>
+</aside>
 ${documents.join("\n")}
 <script src="/docs/redoc.standalone.js"></script>
 <script>${SCRIPT}</script>
@@ -45,6 +49,12 @@ nav[hidden] { display: none }
 nav a { color: var(--link) }
 nav a[aria-current] { color: var(--text); font-weight: 600; text-decoration: none }
 nav button { margin-left: auto; padding: 4px 12px; border: 1px solid var(--line); border-radius: 6px; background: none; color: inherit; font: inherit; cursor: pointer }
+#operations { padding: 0 40px 40px; max-width: 1200px }
+#operations[hidden] { display: none }
+#operations section { display: inline-block; vertical-align: top; width: min(100%, 34rem); margin-right: 24px }
+#operations ul { padding-left: 0; list-style: none; line-height: 1.6 }
+#operations a { color: var(--link); font-family: monospace }
+#operations input { padding: 6px 10px; min-width: 16rem; border: 1px solid var(--line); border-radius: 6px; background: var(--page); color: var(--text); font: inherit }
 [data-scheme="dark"] #reference :is(table, th, td, tr, blockquote) { background-color: transparent; border-color: var(--line) }
 [data-scheme="dark"] #reference code { background-color: #262b33; color: #ffb3a7 }
 [data-scheme="dark"] #reference pre code { background: none; color: inherit }
@@ -89,31 +99,62 @@ const METHODS = ["get", "put", "post", "delete", "patch", "head", "options"];
 const whole = JSON.parse(text);
 const operations = Object.values(whole.paths).flatMap((path) => METHODS.flatMap((method) => path[method] ?? []));
 const parts = operations.length > WHOLE_OPERATIONS_MAX ? whole.tags.map(({ name }) => name) : [];
+// What is shown first: the introduction, and all operations as links. It takes a twentieth of the time of a part.
+const OVERVIEW = "overview";
 function partOf(hash) {
+  if (parts.length === 0) return undefined;
   const [, name] = /^#tag\\/([^/]+)/.exec(decodeURIComponent(hash)) ?? [];
-  return parts.includes(name) ? name : parts[0];
+  return parts.includes(name) ? name : OVERVIEW;
 }
 function documentOf(part) {
   if (part === undefined) return whole;
+  if (part === OVERVIEW) return { openapi: whole.openapi, info: whole.info, servers: whole.servers, paths: {} };
   const isShown = (operation) => (operation.tags ?? []).includes(part);
   const paths = Object.entries(whole.paths).flatMap(([path, item]) => {
     const members = Object.entries(item).filter(([name, member]) => !METHODS.includes(name) || isShown(member));
     return members.some(([name]) => METHODS.includes(name)) ? [[path, Object.fromEntries(members)]] : [];
   });
-  const info = part === parts[0] ? whole.info : { ...whole.info, description: "" };
-  return { ...whole, info, paths: Object.fromEntries(paths), tags: whole.tags.filter(({ name }) => name === part) };
+  return { ...whole, info: { ...whole.info, description: "" }, paths: Object.fromEntries(paths), tags: whole.tags.filter(({ name }) => name === part) };
 }
 const partList = document.getElementById("parts");
 partList.hidden = parts.length === 0;
-for (const name of parts) {
+for (const name of [OVERVIEW, ...parts]) {
   const link = document.createElement("a");
-  link.href = "#tag/" + name;
+  link.href = name === OVERVIEW ? "#" + OVERVIEW : "#tag/" + name;
   link.textContent = name;
   partList.append(link);
 }
+const index = document.getElementById("operations");
+const entries = [];
+for (const part of parts) {
+  const list = document.createElement("ul");
+  for (const [path, item] of Object.entries(whole.paths))
+    for (const method of METHODS.filter((name) => (item[name]?.tags ?? []).includes(part))) {
+      const { operationId, summary = "" } = item[method];
+      const link = document.createElement("a");
+      link.href = "#tag/" + part + "/operation/" + operationId;
+      link.textContent = method.toUpperCase() + " " + path;
+      const entry = document.createElement("li");
+      entry.append(link, " " + summary);
+      entries.push({ entry, words: (link.textContent + " " + operationId + " " + summary).toLowerCase() });
+      list.append(entry);
+    }
+  const title = document.createElement("h3");
+  title.textContent = part;
+  const section = document.createElement("section");
+  section.append(title, list);
+  index.append(section);
+}
+document.getElementById("find").addEventListener("input", ({ target }) => {
+  const words = target.value.toLowerCase().split(/\\s+/);
+  for (const { entry, words: own } of entries) entry.hidden = !words.every((word) => own.includes(word));
+  for (const section of index.querySelectorAll("section")) section.hidden = section.querySelector("li:not([hidden])") === null;
+});
 let shownPart;
-// Redoc skips two levels of headings, and code and tables that scroll cannot be reached by the keyboard.
+// Redoc skips two levels of headings, names entries of its menu otherwise than they read, and code and tables that scroll
+// cannot be reached by the keyboard.
 function mend(place) {
+  for (const entry of place.querySelectorAll('[role="menuitem"][aria-label]')) entry.removeAttribute("aria-label");
   for (const heading of place.querySelectorAll("h5:not([aria-level])")) heading.setAttribute("aria-level", "3");
   for (const wide of place.querySelectorAll(":is(pre, .redoc-markdown table):not([tabindex])")) wide.tabIndex = 0;
 }
@@ -125,6 +166,7 @@ function show(scheme) {
     if (link.textContent === shownPart) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
+  index.hidden = shownPart !== OVERVIEW;
   button.textContent = scheme === "dark" ? "Light" : "Dark";
   const place = document.createElement("main");
   place.id = "reference";
