@@ -169,15 +169,15 @@ describe.skipIf(CHROMIUM === null)("the list of runs", () => {
     await page.goto(`${server.url}/inspector`);
     await page.getByLabel("Saved views").selectOption("Dearest first");
     await expect.poll(() => new URL(page.url()).searchParams.get("sort")).toBe("price");
-    const ids = await page
-      .locator("tr[data-run]")
-      .evaluateAll((rows) => rows.map((row) => row.getAttribute("data-run")));
+    const shown = (): Promise<readonly (string | null)[]> =>
+      page.locator("tr[data-run]").evaluateAll((rows) => rows.map((row) => row.getAttribute("data-run")));
     const saved = async (name: string): Promise<string> => {
       const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name }).click()]);
       return await readFile(await download.path(), "utf8");
     };
     const rows = (await saved("Save as JSONL")).trimEnd().split("\n");
-    expect(rows.map((row) => z.object({ id: z.string() }).parse(JSON.parse(row)).id)).toEqual(ids);
+    const ids = rows.map((row) => z.object({ id: z.string() }).parse(JSON.parse(row)).id);
+    await expect.poll(shown).toEqual(ids);
     const table = await saved("Save as CSV");
     expect(table).toMatch(/^id,started,status,/);
     for (const id of ids) expect(table).toContain(`\r\n${id},`);
