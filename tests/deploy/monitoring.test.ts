@@ -5,7 +5,8 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import { SETTINGS } from "../../src/config/settings.ts";
-import { METRICS, type Metric } from "../../src/telemetry/metric-table.ts";
+import type { Metric } from "../../src/telemetry/metric.ts";
+import { METRICS } from "../../src/telemetry/metric-table.ts";
 import { verifies } from "../verifies.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
