@@ -34,7 +34,7 @@ function wholeFileFault(code: string, message: string): BatchError {
 class Checking {
   readonly #parts: CheckParts;
   readonly #batch: HeldBatch;
-  readonly #seen = new Set<string>();
+  readonly #customIds = new Set<string>();
   readonly #models = new Set<string | null>();
   readonly #faults: BatchError[] = [];
   #lines: InputLine[] = [];
@@ -46,7 +46,7 @@ class Checking {
   }
 
   get total(): number {
-    return this.#seen.size;
+    return this.#customIds.size;
   }
 
   /** The model that all lines name; null if there is none. */
@@ -62,16 +62,16 @@ class Checking {
       for await (const text of inputLines(content, lineBytesMax)) {
         signal.throwIfAborted();
         await slices.pause();
-        const result = checkLine(text, this.#batch.endpoint, this.#seen);
+        const result = checkLine(text, this.#batch.endpoint, this.#customIds);
         if (result.type === "fault") this.#faults.push(result.fault);
         else {
           this.#models.add(result.model);
           this.#lines.push(result.line);
           this.#characters += result.line.body.length;
         }
-        if (this.#seen.size > BATCH_LINES_MAX)
+        if (this.#customIds.size > BATCH_LINES_MAX)
           this.#faults.push(wholeFileFault("too_many_lines", `A batch may have at most ${BATCH_LINES_MAX} lines.`));
-        if (this.#faults.length >= FAULTS_MAX || this.#seen.size > BATCH_LINES_MAX) return this.#faults;
+        if (this.#faults.length >= FAULTS_MAX || this.#customIds.size > BATCH_LINES_MAX) return this.#faults;
         if (this.#isFull() && !(await this.#store())) return null;
       }
     } catch (error) {

@@ -13,11 +13,11 @@ export type CheckedLine =
   | { readonly type: "line"; readonly line: InputLine; readonly model: string | null }
   | { readonly type: "fault"; readonly fault: BatchError };
 
-/** Checks the form of a line; its request is checked when it is answered. `seen`: the `custom_id`s so far. */
+/** Checks the form of a line; its request is checked when it is answered. `customIds`: the `custom_id`s so far. */
 export function checkLine(
   { line, text }: TextLine,
   endpoint: CreateBatchRequest["endpoint"],
-  seen: Set<string>,
+  customIds: Set<string>,
 ): CheckedLine {
   const fault = (code: string, param: string | null, message: string): CheckedLine => ({
     type: "fault",
@@ -28,8 +28,9 @@ export function checkLine(
   const { custom_id: customId, method, url, body } = entry;
   if (!isStorable(customId, CUSTOM_ID_MAX))
     return fault("invalid_value", "custom_id", `'custom_id' must be text of 1 to ${CUSTOM_ID_MAX} characters.`);
-  if (seen.has(customId)) return fault("duplicate_custom_id", "custom_id", "Another line has the same 'custom_id'.");
-  seen.add(customId);
+  if (customIds.has(customId))
+    return fault("duplicate_custom_id", "custom_id", "Another line has the same 'custom_id'.");
+  customIds.add(customId);
   if (method !== "POST") return fault("invalid_method", "method", "'method' must be POST.");
   if (url !== endpoint) return fault("mismatched_url", "url", `'url' must be the endpoint of the batch, ${endpoint}.`);
   if (!isRecord(body)) return fault("missing_required_parameter", "body", "'body' must be the object of a request.");

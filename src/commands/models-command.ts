@@ -27,8 +27,8 @@ export function runModelsCommand(argv: readonly string[], environment: Environme
   if (modelsFile === null) return print(localModelsText(config, values.json === true));
   const file = readModelsFile(modelsFile, environment);
   const [name] = positionals;
-  const shown = name === undefined ? file : { ...file, models: [entryFor(file, name)] };
-  print(values.json === true ? JSON.stringify(shownAsJson(shown), null, 2) : textOf(shown));
+  const shownFile = name === undefined ? file : { ...file, models: [entryFor(file, name)] };
+  print(values.json === true ? JSON.stringify(shownAsJson(shownFile), null, 2) : textOf(shownFile));
 }
 
 function entryFor(file: ModelsFile, name: string): ModelEntry {

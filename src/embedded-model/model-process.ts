@@ -70,8 +70,8 @@ function permissions({ engineFolder, modelPath }: ChildOptions, socketFolder: st
 /** Where Node looks for packages of a module in a folder. */
 function modulesAbove(folder: string): readonly string[] {
   const here = join(folder, "node_modules");
-  const found = existsSync(here) ? [here] : [];
-  return dirname(folder) === folder ? found : [...found, ...modulesAbove(dirname(folder))];
+  const folders = existsSync(here) ? [here] : [];
+  return dirname(folder) === folder ? folders : [...folders, ...modulesAbove(dirname(folder))];
 }
 
 /** Text that comes in pieces, as lines. */

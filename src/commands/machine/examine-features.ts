@@ -130,12 +130,12 @@ async function webSearch(config: Config): Promise<MachineLine> {
   if (provider === "none")
     return { part, state: "off", text: "WEB_SEARCH_PROVIDER is none", cure: "WEB_SEARCH_PROVIDER=auto" };
   try {
-    const found = await findSearchProvider(config);
-    if (found !== null) return worksLine(part, `by ${found.name}`);
+    const provider = await findSearchProvider(config);
+    if (provider !== null) return worksLine(part, `by ${provider.name}`);
     const text = "the web is not searched: no SearXNG answers on this machine, and only Wikipedia needs no key";
     return { part, state: "reduced", text, cure: "WEB_SEARCH_PROVIDER=mediawiki" };
   } catch (error) {
-    return { part, state: "fails", text: withoutStop(messageOf(error)), cure: "WEB_SEARCH_API_KEY" };
+    return { part, state: "fails", text: withoutStop(faultMessage(error)), cure: "WEB_SEARCH_API_KEY" };
   }
 }
 
@@ -148,7 +148,7 @@ function fileSearch(config: Config): MachineLine {
       return { part, state: "off", text: "by words: EMBEDDING_FILE is none", cure: null };
     return { part, state: "reduced", text: "by words only, not by meaning", cure: "antiphon search setup" };
   } catch (error) {
-    return { part, state: "fails", text: withoutStop(messageOf(error)), cure: "EMBEDDING_FILE=none" };
+    return { part, state: "fails", text: withoutStop(faultMessage(error)), cure: "EMBEDDING_FILE=none" };
   }
 }
 
@@ -162,6 +162,6 @@ function withoutStop(sentence: string): string {
   return sentence.replace(/[.]$/, "").replaceAll("\n", " ");
 }
 
-function messageOf(error: unknown): string {
+function faultMessage(error: unknown): string {
   return error instanceof Error ? error.message : "it cannot be used";
 }

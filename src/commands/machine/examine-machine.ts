@@ -29,9 +29,9 @@ function models({ kindOf, description }: ChosenModel): MachineLine {
 }
 
 async function codePlace(config: Config, signal: AbortSignal): Promise<CodePlace> {
-  const found = await findCodeEngine(config, signal);
-  if (found.engine === null) return { place: null, abilities: null, why: found.reason };
-  const { abilities } = found.engine;
-  await found.engine.close();
-  return { place: found.place, abilities, why: null };
+  const chosenEngine = await findCodeEngine(config, signal);
+  if (chosenEngine.engine === null) return { place: null, abilities: null, why: chosenEngine.reason };
+  const { abilities } = chosenEngine.engine;
+  await chosenEngine.engine.close();
+  return { place: chosenEngine.place, abilities, why: null };
 }

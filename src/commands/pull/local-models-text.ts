@@ -10,24 +10,25 @@ const NO_SERVERS = "MODELS_FILE is not set: all names are those of one model. an
 /** The models of this machine's folder, the one that is used marked, and the engine. */
 export function localModelsText(config: Config, isJson: boolean): string {
   const models = new FetchedModels(languageModelFolder(config));
-  const fetched = models.list();
+  const fetchedModels = models.list();
   const engine = engineState(modelEngineFolder(config));
-  const used = fetchedModelFile(config)?.path ?? null;
-  const isUsed = ({ file }: FetchedModel): boolean => used === join(models.folder, basename(file));
+  const usedFile = fetchedModelFile(config)?.path ?? null;
+  const isUsed = ({ file }: FetchedModel): boolean => usedFile === join(models.folder, basename(file));
   if (isJson) {
-    const listed = fetched.map(({ isChecked, ...model }) => ({
+    const entries = fetchedModels.map(({ isChecked, ...model }) => ({
       ...model,
       is_checked: isChecked,
       is_used: isUsed({ ...model, isChecked }),
     }));
-    return JSON.stringify({ fetched: listed, engine: { version: ENGINE_VERSION, state: engine } }, null, 2);
+    return JSON.stringify({ fetched: entries, engine: { version: ENGINE_VERSION, state: engine } }, null, 2);
   }
-  if (fetched.length === 0) return `${NO_SERVERS}\nNo model is on this machine: antiphon pull fetches a small one.`;
+  if (fetchedModels.length === 0)
+    return `${NO_SERVERS}\nNo model is on this machine: antiphon pull fetches a small one.`;
   return [
     NO_SERVERS,
     "",
     "Fetched models",
-    ...fetched.map((model) => `${isUsed(model) ? "*" : " "} ${modelText(model)}`),
+    ...fetchedModels.map((model) => `${isUsed(model) ? "*" : " "} ${modelText(model)}`),
     "",
     `Engine  ${ENGINE_PACKAGE} ${ENGINE_VERSION}: ${engine}`,
   ].join("\n");

@@ -29,8 +29,8 @@ export function wantedModel(
   sha256: string | null,
   misuse: (problem: string) => Error,
 ): WantedModel {
-  const known = KNOWN_LANGUAGE_MODELS.find(({ name }) => name.toLowerCase() === (what ?? USUAL.name).toLowerCase());
-  if (known !== undefined) return { type: "known", model: known, description: knownText(known) };
+  const match = KNOWN_LANGUAGE_MODELS.find(({ name }) => name.toLowerCase() === (what ?? USUAL.name).toLowerCase());
+  if (match !== undefined) return { type: "known", model: match, description: knownText(match) };
   const word = what ?? "";
   if (/^https?:\/\//.test(word)) {
     if (sha256 === null) throw misuse("A URL needs --sha256, so that what comes is what was meant.");
@@ -87,12 +87,12 @@ function put(wish: WantedModel, place: Place, signal: AbortSignal): Promise<Fetc
   }
 }
 
-async function putKnown(known: KnownLanguageModel, place: Place, signal: AbortSignal): Promise<FetchedModel> {
-  const { name, file, bytes, sha256, licence, project } = known;
+async function putKnown(model: KnownLanguageModel, place: Place, signal: AbortSignal): Promise<FetchedModel> {
+  const { name, file, bytes, sha256, licence, project } = model;
   const path = place.models.pathOf({ file });
   if (!(await isSame(path, sha256, signal)))
     await fetchPackedModel(
-      known,
+      model,
       { indexUrl: place.indexUrl, path, onProgress: fetchProgress(place.progress) },
       signal,
     );

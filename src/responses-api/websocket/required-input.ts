@@ -2,14 +2,16 @@ import type { OutputItem, SteerRequiredInput } from "@antiphon/contracts/respons
 
 /** What a client owes after a response: the results of its calls, and its decisions on approvals. */
 export function requiredInput(output: readonly OutputItem[]): SteerRequiredInput[] {
-  const answeredIds = new Set(output.flatMap((item) => (item.type.endsWith("_output") ? (callIdOf(item) ?? []) : [])));
+  const answeredIds = new Set(
+    output.flatMap((item) => (item.type.endsWith("_output") ? (outputCallId(item) ?? []) : [])),
+  );
   return output.flatMap((item) => {
-    const callId = callIdOf(item);
+    const callId = outputCallId(item);
     return callId !== null && answeredIds.has(callId) ? [] : owedFor(item);
   });
 }
 
-function callIdOf(item: OutputItem): string | null {
+function outputCallId(item: OutputItem): string | null {
   return "call_id" in item && typeof item.call_id === "string" ? item.call_id : null;
 }
 
@@ -28,7 +30,7 @@ const OUTPUT_TYPES: Readonly<Record<string, CallOutputType>> = {
 };
 
 function owedFor(item: OutputItem): SteerRequiredInput[] {
-  const callId = callIdOf(item);
+  const callId = outputCallId(item);
   if (item.type === "mcp_approval_request") return [{ type: "mcp_approval_response", approval_request_id: item.id }];
   if (callId === null) return [];
   if (item.type === "function_call") return [{ type: "function_call_output", call_id: callId, name: item.name }];

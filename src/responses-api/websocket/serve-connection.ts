@@ -215,7 +215,7 @@ class ConnectionServer {
 
   #steer(request: SteerRequest): Promise<void> {
     const { serving, steering } = this.#connection;
-    return steering.hear(request, servedAs(serving, request.responseId)?.made ?? null);
+    return steering.hear(request, servedAs(serving, request.responseId)?.madeResponse ?? null);
   }
 
   async #refuse(frame: Frame, fault: ApiError): Promise<void> {
@@ -306,7 +306,8 @@ function cancelRun(serving: ReadonlyMap<Lane, ServedFrame>, lane: Lane, response
 }
 
 function servedAs(serving: ReadonlyMap<Lane, ServedFrame>, responseId: string): ServedFrame | null {
-  for (const servedFrame of serving.values()) if (servedFrame.made?.responseId === responseId) return servedFrame;
+  for (const servedFrame of serving.values())
+    if (servedFrame.madeResponse?.responseId === responseId) return servedFrame;
   return null;
 }
 

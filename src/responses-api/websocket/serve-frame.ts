@@ -43,7 +43,7 @@ export interface WebSocketConnection {
 export interface ServedFrame {
   readonly cancel: AbortController;
   /** Null until its response has begun. */
-  made: MadeResponse | null;
+  madeResponse: MadeResponse | null;
 }
 
 /** A frame that requests a response. */
@@ -62,19 +62,19 @@ export interface ServedResponse {
 /** Serves a frame until the last event of its response. Throws the error that HTTP would reply with. */
 export async function serveFrame(connection: WebSocketConnection, frame: CreateRequestFrame): Promise<ServedResponse> {
   const { memory, serving, steering } = connection;
-  const servedFrame: ServedFrame = { made: null, cancel: new AbortController() };
+  const servedFrame: ServedFrame = { madeResponse: null, cancel: new AbortController() };
   serving.set(frame.lane, servedFrame);
   try {
-    const { response, made } = await sendResponse(connection, frame, servedFrame);
+    const { response, madeResponse } = await sendResponse(connection, frame, servedFrame);
     if (isFailure(response) && frame.previousId !== null) memory.forget(frame.previousId);
     serving.delete(frame.lane);
     steering.noteEnd(response.id, response.status === "completed");
-    return { response, successor: successorOf(frame, response, await steering.settle(made, response)) };
+    return { response, successor: successorOf(frame, response, await steering.settle(madeResponse, response)) };
   } catch (error) {
     if (frame.previousId !== null) memory.forget(frame.previousId);
-    const { cancel, made } = servedFrame;
-    if (made !== null) await steering.leave(made.steers.splice(0), made);
-    throw cancel.signal.aborted && made === null ? cancel.signal.reason : error;
+    const { cancel, madeResponse } = servedFrame;
+    if (madeResponse !== null) await steering.leave(madeResponse.steers.splice(0), madeResponse);
+    throw cancel.signal.aborted && madeResponse === null ? cancel.signal.reason : error;
   } finally {
     serving.delete(frame.lane);
   }
@@ -94,7 +94,7 @@ async function sendResponse(
   connection: WebSocketConnection,
   { createFrame, lane, previousId, steers }: CreateRequestFrame,
   servedFrame: ServedFrame,
-): Promise<{ readonly response: Response; readonly made: MadeResponse }> {
+): Promise<{ readonly response: Response; readonly madeResponse: MadeResponse }> {
   const { caller, memory, running, steering } = connection;
   const signal = AbortSignal.any([caller.signal, servedFrame.cancel.signal]);
   const principal = await connection.authenticate();
@@ -104,11 +104,11 @@ async function sendResponse(
   const earlierTurns = { find: (id: string) => (id === previousId ? previous : null) };
   const parkedSteers = steers === undefined ? steering.parkedFor(lane, previousId) : [];
   const request = withSteers(createFrame.request, parkedSteers);
-  const isSteered = (): boolean => (servedFrame.made?.steers.length ?? 0) > 0;
+  const isSteered = (): boolean => (servedFrame.madeResponse?.steers.length ?? 0) > 0;
   const parts = { principal, signal, generate: createFrame.generate, earlierTurns, isSteered };
   const run = await beginFrameResponse(connection, request, { ...caller, ...parts });
-  const made: MadeResponse = { responseId: run.responseId, lane, request, lastNumber: 0, steers: [] };
-  servedFrame.made = made;
+  const madeResponse: MadeResponse = { responseId: run.responseId, lane, request, lastNumber: 0, steers: [] };
+  servedFrame.madeResponse = madeResponse;
   steering.commit(steers ?? parkedSteers, lane);
   memory.clearLane(lane);
   const ending = Promise.withResolvers<void>();
@@ -119,11 +119,11 @@ async function sendResponse(
     for await (const batch of run.events) {
       end = endIn(batch);
       if (end !== null) remember(connection, { lane, previousId, previous }, run, end);
-      await sendEvents(connection.queue, batch, options, made);
+      await sendEvents(connection.queue, batch, options, madeResponse);
     }
     // It was deleted, or another worker took it.
     if (end === null) throw responseNotFound(run.responseId);
-    return { response: end, made };
+    return { response: end, madeResponse };
   } finally {
     running.delete(run.responseId);
     ending.resolve();
@@ -152,12 +152,12 @@ async function sendEvents(
   queue: BoundedMessageQueue,
   batch: readonly RecordedEvent[],
   options: ShowOptions,
-  made: MadeResponse,
+  madeResponse: MadeResponse,
 ): Promise<void> {
   for (const event of batch) {
     const type = shownType(event.type, options);
-    const room = type === null ? undefined : queue.put(eventMessage(event, type, options, made.lane));
-    made.lastNumber = event.number;
+    const room = type === null ? undefined : queue.put(eventMessage(event, type, options, madeResponse.lane));
+    madeResponse.lastNumber = event.number;
     if (room !== undefined) await room;
   }
 }

@@ -104,26 +104,26 @@ export class Steering {
    * Decides on the inputs that wait for an ended response. Returns those that a successor takes at once; the others
    * wait for the client's results, or are returned.
    */
-  async settle(ended: SteeredResponse, response: Response): Promise<Steer[]> {
-    const steers = ended.steers.splice(0);
+  async settle(target: SteeredResponse, response: Response): Promise<Steer[]> {
+    const steers = target.steers.splice(0);
     if (steers.length === 0) return steers;
     if (response.status !== "completed" && response.status !== "incomplete") {
-      await this.leave(steers, ended);
+      await this.leave(steers, target);
       return [];
     }
-    const owed = requiredInput(response.output);
-    if (owed.length === 0) return steers;
-    await this.#park(ended, steers);
-    const parts = { reason: "waiting_for_required_input", required_input: owed };
+    const owedInput = requiredInput(response.output);
+    if (owedInput.length === 0) return steers;
+    await this.#park(target, steers);
+    const parts = { reason: "waiting_for_required_input", required_input: owedInput };
     for (const steer of steers)
-      await this.#send("response.steer.pending", { steer: steerNames(steer), ...parts }, ended);
+      await this.#send("response.steer.pending", { steer: steerNames(steer), ...parts }, target);
     return [];
   }
 
   /** The inputs that go before that of a request which continues a response in this lane. */
   parkedFor(lane: Lane, previousId: string | null): Steer[] {
-    const parked = this.#parked.get(lane);
-    return parked !== undefined && parked.responseId === previousId ? parked.steers : [];
+    const parkedSteers = this.#parked.get(lane);
+    return parkedSteers !== undefined && parkedSteers.responseId === previousId ? parkedSteers.steers : [];
   }
 
   /** The response that takes these inputs has begun: empties the list. */
@@ -156,11 +156,11 @@ export class Steering {
   }
 
   /** A lane has room for the inputs of one response: those of an older one are returned. */
-  async #park(ended: SteeredResponse, steers: Steer[]): Promise<void> {
-    const older = this.#parked.get(ended.lane);
-    this.#parked.set(ended.lane, { responseId: ended.responseId, steers });
+  async #park(target: SteeredResponse, steers: Steer[]): Promise<void> {
+    const older = this.#parked.get(target.lane);
+    this.#parked.set(target.lane, { responseId: target.responseId, steers });
     if (older === undefined) return;
-    await this.giveBack(older.steers, ended, "response_not_active", inactiveMessage(older.responseId));
+    await this.giveBack(older.steers, target, "response_not_active", inactiveMessage(older.responseId));
   }
 
   #whyNotSteered(responseId: string): SteerErrorCode {

@@ -11,31 +11,31 @@ export interface WatchedText {
 /** Looks for stops in a text that comes in pieces, and holds back what may be the beginning of one. */
 export class StopWatch {
   readonly #stops: readonly string[];
-  #held = "";
+  #pending = "";
 
   constructor(stops: readonly string[]) {
     this.#stops = stops;
   }
 
   add(piece: string): WatchedText {
-    const text = this.#held + piece;
-    const found = this.#stops
+    const text = this.#pending + piece;
+    const match = this.#stops
       .map((stop) => ({ stop, at: text.indexOf(stop) }))
       .filter(({ at }) => at !== -1)
       .toSorted((one, other) => one.at - other.at)[0];
-    if (found !== undefined) {
-      this.#held = "";
-      return { text: text.slice(0, found.at), stop: found.stop, rest: text.slice(found.at + found.stop.length) };
+    if (match !== undefined) {
+      this.#pending = "";
+      return { text: text.slice(0, match.at), stop: match.stop, rest: text.slice(match.at + match.stop.length) };
     }
     const keep = this.#stops.reduce((most, stop) => Math.max(most, overlap(text, stop)), 0);
-    this.#held = text.slice(text.length - keep);
+    this.#pending = text.slice(text.length - keep);
     return { text: text.slice(0, text.length - keep), stop: null, rest: "" };
   }
 
   /** What was held back in vain. */
   end(): string {
-    const text = this.#held;
-    this.#held = "";
+    const text = this.#pending;
+    this.#pending = "";
     return text;
   }
 }

@@ -10,7 +10,7 @@ const LAST_TOKENS = 8;
 export class TextStream {
   readonly #model: Pick<EngineModel, "detokenize">;
   readonly #last: number[];
-  #held: number[] = [];
+  #pending: number[] = [];
 
   constructor(model: Pick<EngineModel, "detokenize">, before: readonly number[]) {
     this.#model = model;
@@ -19,21 +19,21 @@ export class TextStream {
 
   /** The text that has become whole; may be empty. */
   add(token: number): string {
-    this.#held.push(token);
-    const text = this.#model.detokenize(this.#held, false, this.#last);
-    const isHalf = text.endsWith(REPLACEMENT) && this.#held.length < TOKENS_OF_CHARACTER_MAX;
+    this.#pending.push(token);
+    const text = this.#model.detokenize(this.#pending, false, this.#last);
+    const isHalf = text.endsWith(REPLACEMENT) && this.#pending.length < TOKENS_OF_CHARACTER_MAX;
     return isHalf ? "" : this.#release(text);
   }
 
   /** What is still held back. */
   end(): string {
-    return this.#held.length === 0 ? "" : this.#release(this.#model.detokenize(this.#held, false, this.#last));
+    return this.#pending.length === 0 ? "" : this.#release(this.#model.detokenize(this.#pending, false, this.#last));
   }
 
   #release(text: string): string {
-    this.#last.push(...this.#held);
+    this.#last.push(...this.#pending);
     this.#last.splice(0, Math.max(0, this.#last.length - LAST_TOKENS));
-    this.#held = [];
+    this.#pending = [];
     return text;
   }
 }

@@ -89,13 +89,13 @@ export class StoredBatchQueue implements BatchQueue {
     );
   }
 
-  async releaseOthers(known: HeldBatch | null): Promise<void> {
+  async releaseOthers(ownBatch: HeldBatch | null): Promise<void> {
     const worker = await this.#calls.workerNumber();
     await this.#db
       .updateTable("batches")
       .set({ worker: null })
       .where("worker", "=", worker)
-      .where("number", "<>", known?.number ?? 0)
+      .where("number", "<>", ownBatch?.number ?? 0)
       .execute();
   }
 

@@ -50,9 +50,9 @@ export class StoredLineQueue implements LineQueue {
       where ${holdsLine(line)}`.execute(this.#db);
   }
 
-  async releaseOthers(known: readonly HeldLine[]): Promise<void> {
+  async releaseOthers(ownLines: readonly HeldLine[]): Promise<void> {
     const worker = await this.#calls.workerNumber();
-    const others = known.map(
+    const others = ownLines.map(
       ({ batchNumber, line }) => sql`and not (batch_number = ${batchNumber} and line = ${line})`,
     );
     await sql`update batch_lines set worker = null where worker = ${worker} ${sql.join(others, sql` `)}`.execute(
