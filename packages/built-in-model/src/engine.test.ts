@@ -14,14 +14,16 @@ async function listen(turn: AsyncIterable<readonly ModelEvent[]>): Promise<(read
   return batches;
 }
 
+/** Ends the watch before the timers are real again: it would put the faked ones back. */
+function useRealTimers(): void {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+}
+
 /** Which of the faked timers were set. Servers of other test files may set some, too, while they end. */
 function watchTimers() {
   const setting = vi.spyOn(globalThis, "setTimeout");
   const stopping = vi.spyOn(globalThis, "clearTimeout");
-  onTestFinished(() => {
-    setting.mockRestore();
-    stopping.mockRestore();
-  });
   return {
     timersOf: (ms: number) => setting.mock.results.filter((_, call) => setting.mock.calls[call]?.[1] === ms),
     isStopped: ({ value }: { readonly value: unknown }) => stopping.mock.calls.some(([timer]) => timer === value),
@@ -64,9 +66,7 @@ describe("a turn", () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   });
-  afterEach(() => {
-    vi.useRealTimers();
-  });
+  afterEach(useRealTimers);
 
   test("streams word by word, in batches that are never empty", async () => {
     const batches = await listen(await createBuiltInEngine().sample(aRequest("write 100 words"), stays));
@@ -152,6 +152,7 @@ scenarios:
   test("plays the events of its file", async () => {
     verifies("builtin-engine.scenario.plays-a-file");
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(useRealTimers);
     const { timersOf } = watchTimers();
     const listening = listen(
       await createBuiltInEngine({ scenario }).sample(aRequest("Go SLOW", { model: "other" }), stays),
@@ -159,7 +160,6 @@ scenarios:
     await vi.waitFor(() => expect(timersOf(1234)).toHaveLength(1));
     await vi.advanceTimersByTimeAsync(1234);
     const batches = await listening;
-    vi.useRealTimers();
     expect(batches.map(outline)).toEqual(["text_delta", "text_delta usage length"]);
   });
 

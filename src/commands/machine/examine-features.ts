@@ -130,8 +130,8 @@ async function webSearch(config: Config): Promise<MachineLine> {
   if (provider === "none")
     return { part, state: "off", text: "WEB_SEARCH_PROVIDER is none", cure: "WEB_SEARCH_PROVIDER=auto" };
   try {
-    const provider = await findSearchProvider(config);
-    if (provider !== null) return worksLine(part, `by ${provider.name}`);
+    const search = await findSearchProvider(config);
+    if (search !== null) return worksLine(part, `by ${search.name}`);
     const text = "the web is not searched: no SearXNG answers on this machine, and only Wikipedia needs no key";
     return { part, state: "reduced", text, cure: "WEB_SEARCH_PROVIDER=mediawiki" };
   } catch (error) {
