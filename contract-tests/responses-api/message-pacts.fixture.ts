@@ -4,6 +4,7 @@ import { PACTS_DIR, type Parties } from "../pact-files.fixture.ts";
 import { isRecord } from "../records.fixture.ts";
 import { shapeOf } from "../shape.fixture.ts";
 import type { ExampleEvent } from "./example-events.fixture.ts";
+import type { FrameExample, SteeringExample } from "./socket-frames.fixture.ts";
 import { type AnyExample, nameOfEvent } from "./stream-situations.fixture.ts";
 
 const { equal, isMatcher, like, number, regex, string } = MatchersV3;
@@ -81,7 +82,8 @@ export function shapeOfEvent(event: AnyExample): unknown {
 }
 
 /** Returns the shape of the last frame of a turn. `message` is the pattern of an error's message. */
-export function shapeOfReply(reply: ExampleEvent | WebSocketErrorFrame, message = "^.+$"): unknown {
+export function shapeOfReply(reply: FrameExample["reply"], message = "^.+$"): unknown {
+  if (isSteering(reply)) return shapeOfSteering(reply, message);
   if (!isErrorFrame(reply)) return shapeOfEvent(reply);
   const { headers, ...error } = reply.error;
   const hints = Object.entries(headers ?? {}).map(([name, value]) => [name, regex("^[0-9]+[0-9a-z.]*$", value)]);
@@ -95,6 +97,15 @@ export function shapeOfReply(reply: ExampleEvent | WebSocketErrorFrame, message 
       },
     }),
   );
+}
+
+function shapeOfSteering(event: SteeringExample, message: string): unknown {
+  const error = "error" in event ? { error: { ...event.error, message: regex(message, event.error.message) } } : {};
+  return shapeOf(loosened({ ...event, ...error, sequence_number: 0 }));
+}
+
+function isSteering(reply: FrameExample["reply"]): reply is SteeringExample {
+  return reply.type.startsWith("response.steer.");
 }
 
 function isErrorFrame(reply: ExampleEvent | WebSocketErrorFrame): reply is WebSocketErrorFrame {

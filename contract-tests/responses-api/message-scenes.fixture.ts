@@ -28,6 +28,8 @@ scenarios:
     events: [{ text: The sea }, { delay_ms: 400 }, { text: " is blue." }]
   - when: { input_contains: "play: hold" }
     events: [{ text: The sea }, { delay_ms: 60000 }, { text: " is blue." }]
+  - when: { input_contains: "play: call late" }
+    events: [{ text: Let me look. }, { delay_ms: 3000 }, { call: { name: get_weather, arguments: { city: Rome } } }]
   - when: { input_contains: "play: speak" }
     events: [{ text: Hello there. }]
   - when: { input_contains: "play: no quota" }

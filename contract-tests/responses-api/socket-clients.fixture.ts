@@ -2,6 +2,9 @@ import { once } from "node:events";
 import {
   readAnyStreamEvent,
   readResponseCreateFrame,
+  readResponseSteerAcceptedEvent,
+  readResponseSteerFailedEvent,
+  readResponseSteerPendingEvent,
   readWebSocketErrorFrame,
 } from "@antiphon/contracts/responses-api/readers.js";
 import OpenAI from "openai";
@@ -46,7 +49,11 @@ export const talkByOwn: Talk = async (baseUrl, frame) => {
   try {
     const [bytes] = await message;
     const event: unknown = JSON.parse(String(bytes));
-    const isRead = readWebSocketErrorFrame(event) || readAnyStreamEvent(event);
+    const isSteering =
+      readResponseSteerAcceptedEvent(event) ||
+      readResponseSteerFailedEvent(event) ||
+      readResponseSteerPendingEvent(event);
+    const isRead = isSteering || readWebSocketErrorFrame(event) || readAnyStreamEvent(event);
     expect(isRead, JSON.stringify(readAnyStreamEvent.errors)).toBe(true);
     return event;
   } finally {

@@ -1,9 +1,20 @@
-import type { ResponseCreateFrame, WebSocketErrorFrame } from "@antiphon/contracts/responses-api/types.ts";
+import type {
+  ResponseCreateFrame,
+  ResponseSteerAcceptedEvent,
+  ResponseSteerFailedEvent,
+  ResponseSteerPendingEvent,
+  WebSocketErrorFrame,
+} from "@antiphon/contracts/responses-api/types.ts";
 import type { ResponsesClientEvent } from "openai/resources/responses/responses";
-import { CALL, COMPLETED, type ExampleEvent, WEATHER } from "./example-events.fixture.ts";
+import { CALL, COMPLETED, type ExampleEvent, type Unnumbered, WEATHER } from "./example-events.fixture.ts";
 import { exampleResponse, RESPONSE_ID } from "./example-response.fixture.ts";
 import { EXAMPLE_MODEL as model } from "./interaction.fixture.ts";
 import { LANE } from "./socket-situations.fixture.ts";
+
+/** An event of steering. */
+export type SteeringExample = Unnumbered<
+  ResponseSteerAcceptedEvent | ResponseSteerFailedEvent | ResponseSteerPendingEvent
+>;
 
 /** A frame that the types of both clients allow. */
 type CreateFrame = ResponseCreateFrame & ResponsesClientEvent.ResponseCreate;
@@ -14,7 +25,7 @@ export interface FrameExample {
   /** A string is sent unchanged. */
   readonly frame: CreateFrame | string;
   /** The last event of the turn, or the error that refuses the frame. */
-  readonly reply: ExampleEvent | WebSocketErrorFrame;
+  readonly reply: ExampleEvent | SteeringExample | WebSocketErrorFrame;
   /** The pattern that the whole error message must match. */
   readonly message?: string;
 }
@@ -34,6 +45,9 @@ const NO_TOKENS = {
   output_tokens_details: { reasoning_tokens: 0 },
   total_tokens: 0,
 };
+
+const ADDED_INPUT = "Rather in French.";
+const STEER = { id: "steer_0123456789abcdef01234567", previous_response_id: RESPONSE_ID };
 
 /** Frames by the state in which they are sent. Any provider can enter these states. */
 export const FRAMES: Readonly<Record<string, readonly FrameExample[]>> = {
@@ -199,6 +213,37 @@ export const STAGED_FRAMES: Readonly<Record<string, readonly FrameExample[]>> = 
       }),
     },
   ],
+  "a socket that makes no response": [
+    {
+      does: "adds input to a response that is not made here",
+      frame: steerFrame(UNKNOWN_ID),
+      reply: {
+        type: "response.steer.failed",
+        error: { type: "invalid_request_error", code: "response_not_found", message: notInProgress(UNKNOWN_ID) },
+        steer: { previous_response_id: UNKNOWN_ID, input: ADDED_INPUT },
+      },
+      message: literal(notInProgress(UNKNOWN_ID)),
+    },
+  ],
+  "a response that this socket tells of": [
+    {
+      does: "adds input to the response",
+      frame: steerFrame(RESPONSE_ID),
+      reply: { type: "response.steer.accepted", steer: STEER },
+    },
+  ],
+  "a response that this socket tells of and that will call a function": [
+    {
+      does: "adds input before the call",
+      frame: steerFrame(RESPONSE_ID),
+      reply: {
+        type: "response.steer.pending",
+        reason: "waiting_for_required_input",
+        required_input: [{ type: "function_call_output", call_id: CALL.call_id, name: CALL.name }],
+        steer: STEER,
+      },
+    },
+  ],
   "a model whose quota is used up": [
     {
       does: "asks it",
@@ -233,6 +278,14 @@ export const STAGED_FRAMES: Readonly<Record<string, readonly FrameExample[]>> = 
     },
   ],
 };
+
+function steerFrame(responseId: string): string {
+  return JSON.stringify({ type: "response.steer", previous_response_id: responseId, input: ADDED_INPUT });
+}
+
+function notInProgress(responseId: string): string {
+  return `Response '${responseId}' is not in progress on this connection.`;
+}
 
 function completed(members: Parameters<typeof exampleResponse>[0]): ExampleEvent {
   return { type: "response.completed", response: exampleResponse(members) };

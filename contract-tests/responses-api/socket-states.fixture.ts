@@ -64,6 +64,13 @@ const STATES: Readonly<Record<string, Prepare>> = {
 /** These states need our own servers. Some would break other requests to the same server. */
 const STAGED_STATES: Readonly<Record<string, Prepare>> = {
   "a socket that bears with broken frames": open,
+  "a socket that makes no response": async (service) => {
+    const talk = await SocketTalk.open(service);
+    return { talk, answer: () => talk.next() };
+  },
+  "a response that this socket tells of": () => speaking("hold", "response.steer.accepted"),
+  "a response that this socket tells of and that will call a function": () =>
+    speaking("call late", "response.steer.pending"),
   "a model whose quota is used up": open,
   "a caller beyond its rate limit": async () => {
     const { talk, service, server } = await openOwn({ RATE_LIMIT_REQUESTS_PER_MINUTE: "1" });
@@ -85,6 +92,16 @@ const STAGED_STATES: Readonly<Record<string, Prepare>> = {
     return { talk, answer };
   },
 } satisfies Record<keyof typeof STAGED_FRAMES, Prepare>;
+
+/** A response of a server of its own that has begun to speak. The frame is answered by an event of this type. */
+async function speaking(scene: string, type: string): Promise<PreparedSocket> {
+  const { talk, service, server } = await openOwn({});
+  talk.send({ ...hello(service.model), input: `Please play: ${scene}`, tools: [WEATHER] });
+  const created = await talk.until("response.created");
+  await talk.until("response.output_text.delta");
+  const values = { [RESPONSE_ID]: String(Object(created).response.id) };
+  return { talk, values, answer: () => talk.until(type), close: () => server.close() };
+}
 
 /** Sends a frame of the pact in its state, and returns the last frame of the turn. */
 export async function answerFrame(service: Service, state: string, frame: unknown): Promise<unknown> {

@@ -40,6 +40,14 @@ export class SocketTalk {
     return this.#unread.shift();
   }
 
+  /** Returns the next frame of this type, and drops those before it. */
+  async until(type: string): Promise<unknown> {
+    for (;;) {
+      const frame = await this.next();
+      if (Object(frame).type === type) return frame;
+    }
+  }
+
   /**
    * Returns the frames up to the end of a turn or to the error that refuses it. Does not separate overlapping turns.
    */
