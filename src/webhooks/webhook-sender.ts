@@ -77,8 +77,8 @@ export class WebhookSender {
   readonly #wakeUp = new WakeUp();
   /** The events that are being sent. These promises never reject. */
   readonly #underWay = new Map<DueDelivery, Promise<void>>();
-  /** Events that could not be settled, because the database did not respond. */
-  readonly #debts: DueDelivery[] = [];
+  /** Whether this process may hold events that it does not send, because the database did not respond. */
+  #isDoubtful = false;
   readonly #running: Promise<void>;
   #forgotAt = Number.NEGATIVE_INFINITY;
 
@@ -104,13 +104,14 @@ export class WebhookSender {
       try {
         await this.#wakeUp.wait(await this.#sendDue(), stopping);
       } catch (fault) {
+        this.#isDoubtful = true;
         if (stopping.aborted) break;
         this.#parts.log.error({ err: fault }, "sending webhooks was interrupted; retrying");
         await sleep(FAULT_PAUSE_MS, null, { signal: stopping }).catch(() => null);
       }
     }
     await Promise.all(this.#underWay.values());
-    await this.#payDebts().catch((fault: unknown) => {
+    await this.#leaveUnknown().catch((fault: unknown) => {
       this.#parts.log.error(
         { err: fault },
         "an event could not be left to others; it is sent once this process is gone",
@@ -121,7 +122,7 @@ export class WebhookSender {
   /** Begins to send all that is due, and resolves to the time until the next look, in milliseconds. */
   async #sendDue(): Promise<number> {
     const { queue, observer } = this.#parts;
-    await this.#payDebts();
+    await this.#leaveUnknown();
     await this.#forgetOld();
     while (this.#underWay.size < SENDS_MAX && !this.#stopping.signal.aborted) {
       const claim = await queue.claim(this.#busyEndpoints());
@@ -144,7 +145,7 @@ export class WebhookSender {
   #begin(delivery: DueDelivery): void {
     const sending = this.#send(delivery)
       .catch((fault: unknown) => {
-        this.#debts.push(delivery);
+        this.#isDoubtful = true;
         if (!this.#cutting.signal.aborted)
           this.#parts.log.error({ err: fault, eventId: delivery.event.id }, "an event could not be sent; retrying");
       })
@@ -166,10 +167,15 @@ export class WebhookSender {
     log.info({ endpointId: address.endpointId, eventId: event.id, error, status, next: next.type }, "webhook was sent");
   }
 
-  async #payDebts(): Promise<void> {
-    for (let debt = this.#debts[0]; debt !== undefined; debt = this.#debts[0]) {
-      await this.#parts.queue.release(debt);
-      this.#debts.shift();
+  /** Events that were claimed by a call whose reply was lost, and those that could not be settled, are free again. */
+  async #leaveUnknown(): Promise<void> {
+    if (!this.#isDoubtful) return;
+    this.#isDoubtful = false;
+    try {
+      await this.#parts.queue.releaseOthers([...this.#underWay.keys()]);
+    } catch (fault) {
+      this.#isDoubtful = true;
+      throw fault;
     }
   }
 

@@ -122,8 +122,8 @@ export interface WebhookQueue {
   claim(exceptEndpoints: readonly string[]): Promise<DeliveryClaim>;
   /** Notes an attempt, and turns off an endpoint that has failed for too long. False if the event is another's. */
   settle(delivery: DueDelivery, attempt: WebhookAttempt, next: AfterAttempt): Promise<boolean>;
-  /** Leaves an event to whoever claims it next. */
-  release(delivery: DueDelivery): Promise<void>;
+  /** Leaves the events that this process holds, other than these, to whoever claims them next. */
+  releaseOthers(ownDeliveries: readonly DueDelivery[]): Promise<void>;
   /** The number of events that wait, and the age of the one that has been due longest, in milliseconds. */
   load(): Promise<{ readonly waiting: number; readonly oldestDueMs: number }>;
   /** Forgets some of the events before this time, in Unix seconds. Resolves to their number. */

@@ -78,8 +78,11 @@ class StoredWebhookQueue implements WebhookQueue {
     return (await this.#transact([noted, ...endpointChanges(endpointId, attempt.at, next)])) !== null;
   }
 
-  async release(delivery: DueDelivery): Promise<void> {
-    await sql`update webhook_deliveries set worker = null where ${isHeld(delivery)}`.execute(this.#db);
+  async releaseOthers(ownDeliveries: readonly DueDelivery[]): Promise<void> {
+    const worker = await this.#calls.workerNumber();
+    const numbers = ownDeliveries.map(({ number }) => number);
+    const butOwn = numbers.length === 0 ? sql`` : sql`and number not in (${sql.join(numbers)})`;
+    await sql`update webhook_deliveries set worker = null where worker = ${worker} ${butOwn}`.execute(this.#db);
   }
 
   async load(): Promise<{ readonly waiting: number; readonly oldestDueMs: number }> {
