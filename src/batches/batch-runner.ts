@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "@antiphon/base/logger.ts";
+import { UnknownHolds } from "@antiphon/base/streams/unknown-holds.ts";
 import { WakeUp } from "@antiphon/base/streams/wake-up.ts";
 import type { BatchWork, HeldBatch, HeldLine } from "@antiphon/domain/batches/batch-work.ts";
 import { checkBatch } from "./check-batch.ts";
@@ -45,8 +46,8 @@ export class BatchRunner {
   /** The ids of their responses. */
   readonly #lineRuns = new Set<string>();
   #work: { readonly batch: HeldBatch; readonly done: Promise<void> } | null = null;
-  /** Whether this process may hold what it does not work on, because the database did not respond. */
-  #isDoubtful = false;
+  /** What this process holds and does not work on. */
+  readonly #unknownHolds = new UnknownHolds(() => this.#releaseUnknown());
   readonly #running: Promise<void>;
 
   constructor(parts: BatchParts, log: Logger) {
@@ -66,19 +67,19 @@ export class BatchRunner {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       try {
-        await this.#leaveUnknown();
+        await this.#unknownHolds.free();
         const open = await this.#parts.store.queue.look();
         if (open > 0) await this.#begin();
         await this.#wakeUp.wait(open > 0 ? OPEN_INTERVAL_MS : INTERVAL_MS, signal);
       } catch (fault) {
-        this.#isDoubtful = true;
+        this.#unknownHolds.suspect();
         if (signal.aborted) break;
         this.#log.error({ err: fault }, "work on batches was interrupted; retrying");
         await sleep(FAULT_PAUSE_MS, null, { signal }).catch(() => null);
       }
     }
     await Promise.all([...this.#lines.values(), this.#work?.done]);
-    await this.#leaveUnknown().catch((fault: unknown) => {
+    await this.#unknownHolds.free().catch((fault: unknown) => {
       this.#log.error({ err: fault }, "work on batches could not be left; others go on once this process is gone");
     });
   }
@@ -159,19 +160,13 @@ export class BatchRunner {
   /** Leaves something to others, now or when the database is back. */
   async #leave(release: () => Promise<void>): Promise<void> {
     await release().catch(() => {
-      this.#isDoubtful = true;
+      this.#unknownHolds.suspect();
     });
   }
 
-  async #leaveUnknown(): Promise<void> {
-    if (!this.#isDoubtful) return;
-    this.#isDoubtful = false;
-    try {
-      await this.#parts.store.queue.releaseOthers(this.#work?.batch ?? null);
-      await this.#parts.store.lines.releaseOthers([...this.#lines.keys()]);
-    } catch (fault) {
-      this.#isDoubtful = true;
-      throw fault;
-    }
+  async #releaseUnknown(): Promise<void> {
+    const { queue, lines } = this.#parts.store;
+    await queue.releaseOthers(this.#work?.batch ?? null);
+    await lines.releaseOthers([...this.#lines.keys()]);
   }
 }

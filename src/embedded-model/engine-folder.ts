@@ -41,6 +41,7 @@ function packageVersion(folder: string): string | null {
   return isRecord(manifest) && typeof manifest["version"] === "string" ? manifest["version"] : null;
 }
 
-function readIfThere(path: string): string {
+/** The text of a file; empty if there is none. */
+export function readIfThere(path: string): string {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true ? readFileSync(path, "utf8") : "";
 }

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { jsonOrUndefined } from "@antiphon/base/json/read-json.ts";
 import { isRecord } from "@antiphon/base/json/records.ts";
+import { readIfThere } from "./engine-folder.ts";
 
 /** A model that `antiphon pull` put into the folder. */
 export interface FetchedModel {
@@ -33,7 +34,7 @@ export class FetchedModels {
 
   /** Those whose files are there, whole. */
   list(): readonly FetchedModel[] {
-    const read = jsonOrUndefined(listText(this.#listPath));
+    const read = jsonOrUndefined(readIfThere(this.#listPath));
     const entries: readonly unknown[] = Array.isArray(read) ? read : [];
     return entries.filter(isFetchedModel).filter((model) => {
       return statSync(this.pathOf(model), { throwIfNoEntry: false })?.size === model.bytes;
@@ -68,8 +69,4 @@ function isFetchedModel(value: unknown): value is FetchedModel {
     ["name", "file", "sha256", "source"].every((member) => typeof value[member] === "string") &&
     typeof value["bytes"] === "number"
   );
-}
-
-function listText(path: string): string {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true ? readFileSync(path, "utf8") : "";
 }

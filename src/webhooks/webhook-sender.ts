@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "@antiphon/base/logger.ts";
+import { UnknownHolds } from "@antiphon/base/streams/unknown-holds.ts";
 import { WakeUp } from "@antiphon/base/streams/wake-up.ts";
 import type { WebhookAttempt } from "@antiphon/contracts/responses-api/types.ts";
 import {
@@ -77,13 +78,14 @@ export class WebhookSender {
   readonly #wakeUp = new WakeUp();
   /** The events that are being sent. These promises never reject. */
   readonly #underWay = new Map<DueDelivery, Promise<void>>();
-  /** Whether this process may hold events that it does not send, because the database did not respond. */
-  #isDoubtful = false;
+  /** Events that this process holds and does not send. */
+  readonly #unknownHolds: UnknownHolds;
   readonly #running: Promise<void>;
   #forgotAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: WebhookSenderParts) {
     this.#parts = parts;
+    this.#unknownHolds = new UnknownHolds(() => parts.queue.releaseOthers([...this.#underWay.keys()]));
     parts.queue.listen(() => this.#wakeUp.wake());
     this.#running = this.#run();
   }
@@ -104,14 +106,14 @@ export class WebhookSender {
       try {
         await this.#wakeUp.wait(await this.#sendDue(), stopping);
       } catch (fault) {
-        this.#isDoubtful = true;
+        this.#unknownHolds.suspect();
         if (stopping.aborted) break;
         this.#parts.log.error({ err: fault }, "sending webhooks was interrupted; retrying");
         await sleep(FAULT_PAUSE_MS, null, { signal: stopping }).catch(() => null);
       }
     }
     await Promise.all(this.#underWay.values());
-    await this.#leaveUnknown().catch((fault: unknown) => {
+    await this.#unknownHolds.free().catch((fault: unknown) => {
       this.#parts.log.error(
         { err: fault },
         "an event could not be left to others; it is sent once this process is gone",
@@ -122,7 +124,7 @@ export class WebhookSender {
   /** Begins to send all that is due, and resolves to the time until the next look, in milliseconds. */
   async #sendDue(): Promise<number> {
     const { queue, observer } = this.#parts;
-    await this.#leaveUnknown();
+    await this.#unknownHolds.free();
     await this.#forgetOld();
     while (this.#underWay.size < SENDS_MAX && !this.#stopping.signal.aborted) {
       const claim = await queue.claim(this.#busyEndpoints());
@@ -145,7 +147,7 @@ export class WebhookSender {
   #begin(delivery: DueDelivery): void {
     const sending = this.#send(delivery)
       .catch((fault: unknown) => {
-        this.#isDoubtful = true;
+        this.#unknownHolds.suspect();
         if (!this.#cutting.signal.aborted)
           this.#parts.log.error({ err: fault, eventId: delivery.event.id }, "an event could not be sent; retrying");
       })
@@ -165,18 +167,6 @@ export class WebhookSender {
     observer.noteAttempt(isHeld ? (attempt.error === null ? "accepted" : "failed") : "lost");
     const { error, status_code: status } = attempt;
     log.info({ endpointId: address.endpointId, eventId: event.id, error, status, next: next.type }, "webhook was sent");
-  }
-
-  /** Events that were claimed by a call whose reply was lost, and those that could not be settled, are free again. */
-  async #leaveUnknown(): Promise<void> {
-    if (!this.#isDoubtful) return;
-    this.#isDoubtful = false;
-    try {
-      await this.#parts.queue.releaseOthers([...this.#underWay.keys()]);
-    } catch (fault) {
-      this.#isDoubtful = true;
-      throw fault;
-    }
   }
 
   async #forgetOld(): Promise<void> {

@@ -1,4 +1,3 @@
-import { randomHex } from "@antiphon/base/ids.ts";
 import type { Batch, BatchError } from "@antiphon/contracts/responses-api/types.ts";
 import type {
   BatchEnding,
@@ -17,6 +16,7 @@ import type { Database } from "../../database/schema.ts";
 import type { DatabaseCalls } from "../../owner/database-calls.ts";
 import { batchEndingOf, heldBatch } from "../../rows/batch-rows.ts";
 import { batchNews } from "../../rows/webhook-rows.ts";
+import { newFileId } from "../files/file-store.ts";
 import { findLivingWorkers } from "../living-workers.ts";
 import { compileAll } from "../vector-stores/compile-all.ts";
 import { secondsNow } from "../vector-stores/store-statements.ts";
@@ -125,10 +125,9 @@ export class StoredBatchQueue implements BatchQueue {
   }
 
   async nameFiles(batch: HeldBatch): Promise<BatchFiles> {
-    const newName = (): string => `file-${randomHex(48)}`;
     const { rows } = await sql<{ readonly output_file_id: string; readonly error_file_id: string }>`
-      update batches set output_file_id = coalesce(output_file_id, ${newName()}),
-        error_file_id = coalesce(error_file_id, ${newName()})
+      update batches set output_file_id = coalesce(output_file_id, ${newFileId()}),
+        error_file_id = coalesce(error_file_id, ${newFileId()})
       where ${holdsBatch(batch)} returning output_file_id, error_file_id`.execute(this.#db);
     const [row] = rows;
     if (row === undefined) throw new Error("the batch is another worker's");

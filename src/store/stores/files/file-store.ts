@@ -31,6 +31,11 @@ interface HeldFile {
 
 type Calls = Pick<DatabaseCalls, "query" | "workerNumber" | "findDeadWorkers">;
 
+/** The id of a file that does not exist yet. */
+export function newFileId(): string {
+  return `file-${randomHex(48)}`;
+}
+
 /**
  * Rows are in the database, contents outside. While a file is being written or removed, its worker holds it and it is
  * invisible. Files held by a dead worker are removed by the next worker.
@@ -53,7 +58,7 @@ export class StoredFiles implements FileStore {
   async createFile(owner: Owner, file: IncomingFile, signal?: AbortSignal): Promise<StoredFile> {
     await this.#quota.requireRoom(owner);
     const holder = await this.#calls.workerNumber();
-    const { id = `file-${randomHex(48)}`, content, expiresAfter } = file;
+    const { id = newFileId(), content, expiresAfter } = file;
     const row = rowOf(owner, file, { id, createdAt: now(), expiresAfter });
     await this.#db
       .insertInto("files")
