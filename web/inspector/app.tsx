@@ -1,5 +1,7 @@
 import { useCallback, useMemo, useState } from "react";
 import { clientWith, forgetKey, keepKey, SessionProvider, storedKey } from "./api/session.ts";
+import { BatchesPage } from "./background/batches-page.tsx";
+import { WebhooksPage } from "./background/webhooks-page.tsx";
 import { ComparePage } from "./compare/compare-page.tsx";
 import { KeysPage } from "./organization/keys-page.tsx";
 import { UsagePage } from "./organization/usage-page.tsx";
@@ -65,6 +67,10 @@ function Page({ route }: { readonly route: Route }) {
       return <UsagePage days={route.days} by={route.by} />;
     case "keys":
       return <KeysPage />;
+    case "batches":
+      return <BatchesPage />;
+    case "webhooks":
+      return <WebhooksPage endpoint={route.endpoint} />;
     case "playground":
       return <PlaygroundPage key={`${route.from} ${route.item}`} from={route.from} item={route.item} />;
     default:

@@ -7,6 +7,8 @@ export type Route =
   | { readonly page: "compare"; readonly left: string; readonly right: string }
   | { readonly page: "usage"; readonly days: number; readonly by: string }
   | { readonly page: "keys" }
+  | { readonly page: "batches" }
+  | { readonly page: "webhooks"; readonly endpoint: string | null }
   | { readonly page: "playground"; readonly from: string | null; readonly item: string | null };
 
 export function readRoute(search: string): Route {
@@ -15,6 +17,8 @@ export function readRoute(search: string): Route {
   if (run !== null) return { page: "run", id: run, tab: query.get("tab") ?? "overview" };
   if (query.has("left")) return { page: "compare", left: query.get("left") ?? "", right: query.get("right") ?? "" };
   if (query.get("page") === "keys") return KEYS_ROUTE;
+  if (query.get("page") === "batches") return BATCHES_ROUTE;
+  if (query.get("page") === "webhooks") return webhooksRoute(query.get("endpoint"));
   if (query.get("page") === "usage")
     return { page: "usage", days: query.get("days") === "30" ? 30 : 7, by: query.get("by") ?? "key" };
   if (query.get("page") === "playground")
@@ -40,6 +44,13 @@ function queryOf(route: Route): URLSearchParams {
       return new URLSearchParams({ page: "usage", days: String(route.days), by: route.by });
     case "keys":
       return new URLSearchParams({ page: "keys" });
+    case "batches":
+      return new URLSearchParams({ page: "batches" });
+    case "webhooks":
+      return new URLSearchParams({
+        page: "webhooks",
+        ...(route.endpoint === null ? {} : { endpoint: route.endpoint }),
+      });
     case "playground":
       return new URLSearchParams({
         page: "playground",
@@ -55,9 +66,16 @@ export function runRoute(id: string, tab = "overview"): Route {
   return { page: "run", id, tab };
 }
 
+/** The endpoints, with the deliveries of one of them. */
+export function webhooksRoute(endpoint: string | null): Route {
+  return { page: "webhooks", endpoint };
+}
+
 export const RUNS_ROUTE: Route = { page: "runs", query: new URLSearchParams() };
 export const USAGE_ROUTE: Route = { page: "usage", days: 7, by: "key" };
 export const KEYS_ROUTE: Route = { page: "keys" };
+export const BATCHES_ROUTE: Route = { page: "batches" };
+export const WEBHOOKS_ROUTE: Route = webhooksRoute(null);
 export const PLAYGROUND_ROUTE: Route = { page: "playground", from: null, item: null };
 
 const listeners = new Set<() => void>();

@@ -1,10 +1,20 @@
 import { useEffect } from "react";
 import { Dialog } from "./dialog.tsx";
-import { KEYS_ROUTE, navigate, PLAYGROUND_ROUTE, RUNS_ROUTE, USAGE_ROUTE } from "./route.ts";
+import {
+  BATCHES_ROUTE,
+  KEYS_ROUTE,
+  navigate,
+  PLAYGROUND_ROUTE,
+  type Route,
+  RUNS_ROUTE,
+  USAGE_ROUTE,
+  WEBHOOKS_ROUTE,
+} from "./route.ts";
 
 const SHORTCUTS: readonly (readonly [keys: string, what: string])[] = [
   ["g then r", "the runs"],
   ["g then p", "the playground"],
+  ["g then b, g then w", "batches, webhooks"],
   ["g then u, g then k", "usage, keys"],
   ["/", "search the runs"],
   ["j, k", "the next run of the list, the one before"],
@@ -38,6 +48,19 @@ export function ShortcutsHelp({ onClose }: { readonly onClose: () => void }) {
 /** How long after `g` the second letter may come. */
 const SECOND_LETTER_MS = 1_500;
 
+const PAGE_OF_LETTER: ReadonlyMap<string, Route> = new Map([
+  ["r", RUNS_ROUTE],
+  ["p", PLAYGROUND_ROUTE],
+  ["b", BATCHES_ROUTE],
+  ["w", WEBHOOKS_ROUTE],
+  ["u", USAGE_ROUTE],
+  ["k", KEYS_ROUTE],
+]);
+
+function goTo(route: Route | undefined): void {
+  if (route !== undefined) navigate(route);
+}
+
 /** Listens for the shortcuts that work on the whole page. */
 export function usePageShortcuts(onHelp: () => void): void {
   useEffect(() => {
@@ -47,10 +70,7 @@ export function usePageShortcuts(onHelp: () => void): void {
       const isSecond = performance.now() - goPressedAt < SECOND_LETTER_MS;
       if (event.key === "?") onHelp();
       else if (event.key === "g") goPressedAt = performance.now();
-      else if (isSecond && event.key === "r") navigate(RUNS_ROUTE);
-      else if (isSecond && event.key === "p") navigate(PLAYGROUND_ROUTE);
-      else if (isSecond && event.key === "u") navigate(USAGE_ROUTE);
-      else if (isSecond && event.key === "k") navigate(KEYS_ROUTE);
+      else if (isSecond) goTo(PAGE_OF_LETTER.get(event.key));
     };
     window.addEventListener("keydown", press);
     return () => window.removeEventListener("keydown", press);

@@ -2,8 +2,25 @@ import { useState } from "react";
 import { Brand } from "./brand.tsx";
 import { Icon } from "./icons.tsx";
 import { Link } from "./link.tsx";
-import { KEYS_ROUTE, PLAYGROUND_ROUTE, type Route, RUNS_ROUTE, USAGE_ROUTE } from "./route.ts";
+import {
+  BATCHES_ROUTE,
+  KEYS_ROUTE,
+  PLAYGROUND_ROUTE,
+  type Route,
+  RUNS_ROUTE,
+  USAGE_ROUTE,
+  WEBHOOKS_ROUTE,
+} from "./route.ts";
 import { chooseTheme, storedTheme, THEMES } from "./theme.ts";
+
+const PAGES = [
+  { to: RUNS_ROUTE, label: "Runs" },
+  { to: PLAYGROUND_ROUTE, label: "Playground" },
+  { to: BATCHES_ROUTE, label: "Batches" },
+  { to: WEBHOOKS_ROUTE, label: "Webhooks" },
+  { to: USAGE_ROUTE, label: "Usage" },
+  { to: KEYS_ROUTE, label: "Keys" },
+];
 
 interface TopBarProps {
   readonly route: Route;
@@ -18,18 +35,11 @@ export function TopBar({ route, onHelp, onSignOut }: TopBarProps) {
         <Brand />
       </Link>
       <nav aria-label="Inspector">
-        <Link to={RUNS_ROUTE} isCurrent={route.page === "runs"}>
-          Runs
-        </Link>
-        <Link to={PLAYGROUND_ROUTE} isCurrent={route.page === "playground"}>
-          Playground
-        </Link>
-        <Link to={USAGE_ROUTE} isCurrent={route.page === "usage"}>
-          Usage
-        </Link>
-        <Link to={KEYS_ROUTE} isCurrent={route.page === "keys"}>
-          Keys
-        </Link>
+        {PAGES.map(({ to, label }) => (
+          <Link key={to.page} to={to} isCurrent={route.page === to.page}>
+            {label}
+          </Link>
+        ))}
         <a href="/docs">API</a>
       </nav>
       <div className="top-tools">
