@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from "react";
 import type { ResponsesApi } from "../../../packages/client/src/index.ts";
-import { useClient } from "../api/session.ts";
-import { sentenceOf, useCall } from "../api/use-call.ts";
+import { sentenceOf } from "../api/use-call.ts";
+import { EVENT_TYPES, isEventType } from "./event-types.ts";
 
 /** What the form of an endpoint has in its fields. */
 export interface EndpointFields {
@@ -19,10 +19,8 @@ interface EndpointFormProps {
 
 /** The name, the URL and the events of an endpoint; of a known one also whether it is told. */
 export function EndpointForm({ known, onSend }: EndpointFormProps) {
-  const client = useClient();
   const [trouble, setTrouble] = useState("");
   const [isSending, setIsSending] = useState(false);
-  const { reply: types } = useCall((signal) => client.listWebhookEventTypes({ signal }), [client]);
   const send = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     setIsSending(true);
@@ -43,7 +41,7 @@ export function EndpointForm({ known, onSend }: EndpointFormProps) {
       </label>
       <fieldset>
         <legend>Events</legend>
-        {types?.data.map((type) => (
+        {EVENT_TYPES.map((type) => (
           <label key={type}>
             <input
               type="checkbox"
@@ -60,7 +58,7 @@ export function EndpointForm({ known, onSend }: EndpointFormProps) {
           <input type="checkbox" name="enabled" defaultChecked={known.status === "enabled"} /> is told
         </label>
       )}
-      <button className="main" type="submit" disabled={isSending || types === null}>
+      <button className="main" type="submit" disabled={isSending}>
         {known === null ? "Make the endpoint" : "Save"}
       </button>
       <p className="trouble" role="alert">
@@ -71,10 +69,14 @@ export function EndpointForm({ known, onSend }: EndpointFormProps) {
 }
 
 function fieldsOf(form: FormData, known: ResponsesApi.WebhookEndpoint | null): EndpointFields {
+  const text = (name: string): string => {
+    const value = form.get(name);
+    return typeof value === "string" ? value.trim() : "";
+  };
   return {
-    name: String(form.get("name")).trim(),
-    url: String(form.get("url")).trim(),
-    event_types: form.getAll("event_types").map(String) as ResponsesApi.WebhookEventType[],
+    name: text("name"),
+    url: text("url"),
+    event_types: form.getAll("event_types").filter(isEventType),
     status: known === null || form.get("enabled") !== null ? "enabled" : "disabled",
   };
 }

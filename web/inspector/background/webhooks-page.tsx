@@ -7,6 +7,7 @@ import { Link } from "../shell/link.tsx";
 import { webhooksRoute } from "../shell/route.ts";
 import { StatusPill } from "../shell/status-pill.tsx";
 import { DeliveryList } from "./delivery-list.tsx";
+import { isEventType } from "./event-types.ts";
 import { type OpenDialog, WebhookDialog } from "./webhook-dialog.tsx";
 
 type Endpoint = ResponsesApi.WebhookEndpoint;
@@ -125,7 +126,7 @@ function TestButton({ endpoint }: { readonly endpoint: Endpoint }) {
   const client = useClient();
   const [outcome, setOutcome] = useState("");
   const test = (): void => {
-    const event_type = endpoint.event_types[0] as ResponsesApi.WebhookEventType;
+    const event_type = endpoint.event_types.find(isEventType) ?? "response.completed";
     setOutcome("…");
     client.testWebhookEndpoint(endpoint.id, { event_type }).then(
       ({ status_code }) => setOutcome(`${status_code}`),
