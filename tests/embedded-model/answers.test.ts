@@ -109,6 +109,55 @@ describe.skipIf(ENGINE === null)("the language model in a child", () => {
     }
   });
 
+  test("an answer whose schema contains itself ends before the limit", async () => {
+    const node = {
+      type: "object",
+      properties: { label: { type: "string" }, children: { type: "array", items: { $ref: "#/$defs/node" } } },
+      required: ["label", "children"],
+      additionalProperties: false,
+    };
+    const format = { type: "json_schema" as const, name: "tree", schema: { $ref: "#/$defs/node", $defs: { node } } };
+    for (const max_output_tokens of [900, 1500, 2500]) {
+      const request = { ...FIXED, temperature: 1, input: "A tree", text: { format }, max_output_tokens };
+      const response = await server.client.responses.create(request);
+      expect(response.status).toBe("completed");
+      expect(JSON.parse(response.output_text)).toMatchObject({
+        label: expect.any(String),
+        children: expect.any(Array),
+      });
+    }
+  });
+
+  test("long strings of a required call end before the limit", async () => {
+    const tool: OpenAI.Responses.FunctionTool = {
+      type: "function",
+      name: "send",
+      parameters: {
+        type: "object",
+        properties: {
+          to: { type: "string" },
+          text: { type: "string" },
+          tags: { type: "array", items: { type: "number" } },
+        },
+        required: ["to", "text", "tags"],
+        additionalProperties: false,
+      },
+      strict: true,
+    };
+    const { status, output } = await server.client.responses.create({
+      ...FIXED,
+      input: "Send it",
+      tools: [tool],
+      tool_choice: "required",
+      max_output_tokens: 400,
+    });
+    expect(status).toBe("completed");
+    const [call] = output;
+    if (call?.type !== "function_call") throw new Error("There is no call.");
+    const sent: unknown = JSON.parse(call.arguments);
+    expect(sent).toEqual({ to: expect.any(String), text: expect.any(String), tags: expect.any(Array) });
+  });
+
   test("a schema that the grammar cannot say is refused with the keyword", async () => {
     const schema = { type: "object", properties: { a: { not: { type: "string" } } }, required: ["a"] };
     const format = { type: "json_schema", name: "x", schema, strict: false } as const;

@@ -19,6 +19,12 @@ export interface EngineModule {
     readonly model: EngineModel;
     readonly grammar: EngineGrammar;
   }) => GrammarState;
+  readonly TokenBias: { for(model: EngineModel): TokenBias };
+}
+
+/** What is added to the scores of tokens before one is chosen. */
+export interface TokenBias {
+  set(tokens: number[], bias: { readonly logit: number }): TokenBias;
 }
 
 export interface Llama {
@@ -92,6 +98,8 @@ export interface SamplingOptions {
     readonly presencePenalty: number;
   };
   readonly dryRepeatPenalty?: { readonly strength: number; readonly allowedLength: number };
+  /** Asked before each token. */
+  readonly tokenBias?: () => TokenBias;
   readonly yieldEogToken: true;
 }
 
@@ -112,7 +120,13 @@ export async function loadEnginePackages(
 }
 
 function isEngine(value: unknown): value is EngineModule {
-  return typeof value === "object" && value !== null && "getLlama" in value && "LlamaGrammarEvaluationState" in value;
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "getLlama" in value &&
+    "LlamaGrammarEvaluationState" in value &&
+    "TokenBias" in value
+  );
 }
 
 function isJinja(value: unknown): value is JinjaModule {

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { isRecord } from "@antiphon/base/json/records.ts";
+import { closingBiases } from "./answer/closing.ts";
 import { type ChildOptions, EMBEDDED_MODEL } from "./child-options.ts";
 import { type EngineContext, type EngineModel, type Llama, loadEnginePackages } from "./engine-api.ts";
 import { GrammarCache } from "./grammar/grammar-cache.ts";
@@ -62,6 +63,7 @@ export async function loadModel(options: ChildOptions, onProgress: (share: numbe
     sequences,
     newGrammarState,
     grammars: new GrammarCache(llama, newGrammarState),
+    closing: closingBiases(engine, model),
     template,
     window: context.contextSize,
     stepTokens: size > LARGE_MODEL_BYTES ? LARGE_MODEL_STEP_TOKENS : STEP_TOKENS,

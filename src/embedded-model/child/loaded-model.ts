@@ -1,3 +1,4 @@
+import type { ClosingBiases } from "./answer/closing.ts";
 import type { EngineContext, EngineGrammar, EngineModel, EngineSequence, GrammarState } from "./engine-api.ts";
 import type { GrammarCache } from "./grammar/grammar-cache.ts";
 import type { ChatTemplate } from "./prompt/chat-template.ts";
@@ -15,6 +16,7 @@ export interface LoadedModel {
   readonly sequences: readonly EngineSequence[];
   readonly newGrammarState: (grammar: EngineGrammar) => GrammarState;
   readonly grammars: GrammarCache;
+  readonly closing: ClosingBiases;
   /** The template, or the sentence that says why there is none. */
   readonly template: ChatTemplate | string;
   /** Tokens of input and answer together. */

@@ -84,11 +84,11 @@ export async function answerTurn(
 }
 
 function begin(
-  { model, window, stepTokens, newGrammarState }: LoadedModel,
+  { model, window, stepTokens, newGrammarState, closing }: LoadedModel,
   { sequence }: Slot,
   { prompt, turn, sink, signal }: { prompt: readonly number[]; turn: ChatTurn; sink: AnswerSink; signal: AbortSignal },
 ): Promise<Generation> {
-  const parts = { model, sequence, window, stepTokens, newGrammarState, signal, onStep: () => sink.tick() };
+  const parts = { model, sequence, window, stepTokens, newGrammarState, closing, signal, onStep: () => sink.tick() };
   return Generation.begin(parts, prompt, turn.tokensMax);
 }
 

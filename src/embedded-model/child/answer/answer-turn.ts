@@ -5,6 +5,7 @@ import type { LoadedModel } from "../loaded-model.ts";
 import type { ChatTurn, TurnFunction } from "../prompt/chat-turn.ts";
 import { ARGUMENTS_OPENING, CALL_OPENING, NAME_OPENING } from "../prompt/tool-texts.ts";
 import { RequestRefused } from "../request-refused.ts";
+import { OpenJson } from "./closing.ts";
 import type { Generation, GenerationEnd, Sampled } from "./generation.ts";
 import { StopWatch } from "./stop-watch.ts";
 import { TextStream } from "./text-stream.ts";
@@ -99,12 +100,14 @@ export class TurnWriter {
 
   async #writeText(mayCall: boolean): Promise<AnswerFinish> {
     const grammar = this.#grammars.text;
+    const json = grammar === null ? null : this.#openJson(this.#turn.format);
     const stream = new TextStream(this.#runtime.model, this.#generation.output);
     const watch = new StopWatch([...(mayCall ? [CALL_MARK] : []), ...(grammar === null ? this.#turn.stops : [])]);
     let call: { readonly opening: string } | null = null;
     let isStopped = false;
-    const end = await this.#generation.write(this.#sampling(grammar), (token) => {
+    const end = await this.#generation.write(this.#sampling(grammar, json), (token) => {
       const piece = stream.add(token);
+      json?.add(piece);
       const { text, stop, rest } = watch.add(piece);
       this.#say(text);
       if (stop === null) return true;
@@ -139,8 +142,11 @@ export class TurnWriter {
       if (text !== "") this.#tell({ type: "arguments", text });
     };
     const grammar = this.#grammars.argumentsOf.get(name) ?? null;
-    const end = await this.#generation.write(this.#sampling(grammar), (token) => {
-      tell(stream.add(token));
+    const json = this.#openJson(callable(this.#turn).find((each) => each.name === name)?.parameters);
+    const end = await this.#generation.write(this.#sampling(grammar, json), (token) => {
+      const piece = stream.add(token);
+      json.add(piece);
+      tell(piece);
       return true;
     });
     tell(stream.end());
@@ -155,7 +161,7 @@ export class TurnWriter {
   async #chooseName(names: EngineGrammar): Promise<string | null> {
     const stream = new TextStream(this.#runtime.model, this.#generation.output);
     let text = "";
-    const end = await this.#generation.write(this.#sampling(names), (token) => {
+    const end = await this.#generation.write(this.#sampling(names, null), (token) => {
       text += stream.add(token);
       return !text.endsWith('"');
     });
@@ -167,7 +173,7 @@ export class TurnWriter {
   }
 
   /** Under a grammar, the likeliest token unless the request asks for chance. */
-  #sampling(grammar: EngineGrammar | null): Sampled {
+  #sampling(grammar: EngineGrammar | null, json: OpenJson | null): Sampled {
     const { temperature, topP, seed, frequencyPenalty, presencePenalty } = this.#turn.sampling;
     const { advice } = this.#runtime;
     return {
@@ -179,8 +185,14 @@ export class TurnWriter {
       },
       frequencyPenalty,
       presencePenalty,
-      grammar,
+      shape: grammar === null ? null : { grammar, json },
     };
+  }
+
+  /** A schema names each member once, so its text is about as long as the smallest object. */
+  #openJson(schema: unknown): OpenJson {
+    const text = JSON.stringify(schema ?? {});
+    return new OpenJson(this.#runtime.model.tokenize(text, false, "trimLeadingSpace").length);
   }
 
   #say(text: string): void {

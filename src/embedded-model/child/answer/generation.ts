@@ -1,5 +1,6 @@
 import type { EngineGrammar, EngineModel, EngineSequence, GrammarState, SamplingOptions } from "../engine-api.ts";
 import { tooLongForWindow } from "../request-refused.ts";
+import type { ClosingBiases, OpenJson } from "./closing.ts";
 import { commonLength } from "./slots.ts";
 
 export interface GenerationParts {
@@ -10,6 +11,7 @@ export interface GenerationParts {
   /** How many tokens are read before the signal is looked at again. */
   readonly stepTokens: number;
   readonly newGrammarState: (grammar: EngineGrammar) => GrammarState;
+  readonly closing: ClosingBiases;
   readonly signal: AbortSignal;
   /** Called after each step of reading. */
   readonly onStep: () => void;
@@ -28,7 +30,24 @@ export interface Sampled {
   readonly options: Pick<SamplingOptions, "temperature" | "topP" | "topK" | "seed">;
   readonly frequencyPenalty: number;
   readonly presencePenalty: number;
-  readonly grammar: EngineGrammar | null;
+  /** Null if the model writes freely. */
+  readonly shape: WrittenShape | null;
+}
+
+/** What the model writes under a grammar. */
+export interface WrittenShape {
+  readonly grammar: EngineGrammar;
+  /** Null if it need not be ended before the limit. */
+  readonly json: OpenJson | null;
+}
+
+/** One stretch of writing. */
+interface Stretch {
+  readonly options: SamplingOptions;
+  /** Returns false to stop. */
+  readonly onToken: (token: number) => boolean;
+  /** Whether another stretch has to go on. */
+  readonly isOver: () => boolean;
 }
 
 /**
@@ -90,20 +109,32 @@ export class Generation {
 
   /**
    * Lets the model write until it ends, or `onToken` returns false. The token that ends an answer is neither counted
-   * nor passed on.
+   * nor passed on. JSON of a grammar is ended before the limit: from some point on, the model writes what closes it.
    */
-  async write(
-    { options, grammar, ...penalties }: Sampled,
-    onToken: (token: number) => boolean,
-  ): Promise<GenerationEnd> {
-    const { model, sequence, signal, newGrammarState } = this.#parts;
+  async write({ options, shape, ...penalties }: Sampled, onToken: (token: number) => boolean): Promise<GenerationEnd> {
+    const { newGrammarState, closing } = this.#parts;
     if (this.#room() <= 0) return "limit";
-    const tokens = sequence.evaluate(this.#pending, {
+    const json = shape?.json ?? null;
+    const shared = {
       ...options,
-      ...this.#penaltiesOf(penalties, grammar === null),
-      ...(grammar === null ? {} : { grammarEvaluationState: newGrammarState(grammar) }),
+      ...(shape === null ? {} : { grammarEvaluationState: newGrammarState(shape.grammar) }),
       yieldEogToken: true,
+    } as const;
+    const closesFrom = this.#room() / 2;
+    const end = await this.#writeStretch({
+      options: { ...shared, ...this.#penaltiesOf(penalties, shape === null) },
+      onToken,
+      isOver: () => json !== null && this.#room() <= Math.min(json.tokensToEnd, closesFrom),
     });
+    if (end !== "over" || json === null) return end === "over" ? "limit" : end;
+    const tokenBias = () => (json.isInString ? closing.inString : closing.elsewhere);
+    const closed = await this.#writeStretch({ options: { ...shared, tokenBias }, onToken, isOver: () => false });
+    return closed === "over" ? "limit" : closed;
+  }
+
+  async #writeStretch({ options, onToken, isOver }: Stretch): Promise<GenerationEnd | "over"> {
+    const { model, sequence, signal } = this.#parts;
+    const tokens = sequence.evaluate(this.#pending, options);
     try {
       for (;;) {
         const { value: token, done } = await tokens.next();
@@ -114,6 +145,7 @@ export class Generation {
         this.#output.push(token);
         if (!onToken(token)) return "stopped";
         if (this.#room() <= 0) return "limit";
+        if (isOver()) return "over";
       }
     } finally {
       await tokens.return(undefined);
