@@ -174,6 +174,7 @@ bench: $(INSTALLED) ## measure the server
 real-model: $(INSTALLED) $(REAL_MODEL) $(PYTHON_INSTALLED) language-engine ## try a real model server, compiled from PyPI, and a small language model that this server runs itself: ten minutes
 	vitest run --project tests tests/model-servers $(ARGS)
 	node scripts/language-model/main.ts
+	node scripts/language-model/vectors.ts
 	LANGUAGE_MODEL_FILE=$(SMALL_MODEL) vitest run --project tests tests/embedded-model/clients.test.ts
 
 tools-quality: $(INSTALLED) ## measure how well file_search finds answers of FAQs in several languages, beside other rankers

@@ -71,7 +71,7 @@ async function firstAnswer(commands: string, { name, model, env: more, pulled }:
   const PATH = `${commands}:${process.env["PATH"] ?? ""}`;
   const basic = { PORT: "0", STT_PORT: "0", SPEECH_ENGINE: "none", FIND_LOCAL_DAEMON: "false" };
   const env = { ...process.env, PATH, ...basic, ...more };
-  const [program = "", ...args] = [...alone, "antiphon"];
+  const [program, ...args] = [...alone, "antiphon"];
   const startedAt = performance.now();
   if (pulled !== null) {
     execFileSync(program, [...args, "pull", pulled, "--yes"], {

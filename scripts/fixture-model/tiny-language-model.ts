@@ -6,6 +6,7 @@
 
 import { writeFileSync } from "node:fs";
 import { GgufWriter } from "./gguf-writer.ts";
+import { randomNumbers } from "./random-numbers.ts";
 
 const WIDTH = 64;
 const FEED_FORWARD = 128;
@@ -110,20 +111,6 @@ function byteLetters(): readonly string[] {
     (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || (byte >= 0xae && byte <= 0xff);
   let next = 0x100;
   return Array.from({ length: BYTES }, (_, byte) => String.fromCodePoint(isPlain(byte) ? byte : next++));
-}
-
-/** Numbers around 0 with a deviation of 1, by whole-number arithmetic, so that every machine gets the same. */
-function randomNumbers(seed: number): () => number {
-  let state = seed >>> 0;
-  const uniform = (): number => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-  return () => {
-    let sum = 0;
-    for (let count = 0; count < 12; count++) sum += uniform();
-    return sum - 6;
-  };
 }
 
 const [, , target] = process.argv;

@@ -95,9 +95,10 @@ export async function startResponsesApi(
     model.servers?.follow(telemetry.modelServers, stopping.signal);
     const cachedKeys = cacheKeys(keys.finder, bus);
     const guards = chooseEgress(config, log);
-    const vectorStoreParts = chooseVectorStores(config, { store, model, telemetry, filesWaiting, joinedProcess }, log);
+    const search = await chooseVectorStores(config, { store, model, telemetry, filesWaiting, joinedProcess }, log);
+    const children = [model.embedded, search.embedderChild];
     const code = chooseCode(config, { containers: store.sessionContainers, telemetry }, log);
-    const own = [vectorStoreParts.fileSearch, ...codeTools(config, code, store)];
+    const own = [search.fileSearch, ...codeTools(config, code, store)];
     const tools = await chooseTools(config, guards, log, [...own, ...moreTools]);
     const watching = { store: store.responses, eventLog: store.events, runs, neighbours: bus };
     const media = chooseMedia(config, { files: store.files, egress: guards.egress, speech });
@@ -109,25 +110,24 @@ export async function startResponsesApi(
     const organization = organizationContext(store, accounts, cachedKeys);
     const audio = audioParts(config, heardBy);
     const webhooks = startWebhooks({ store, sealer: creating.ordering.sealer, egress: guards.egress, telemetry }, log);
-    const serving = { ...vectorStoreParts, store, webhooks: webhooks.context, prices, organization, audio };
+    const serving = { ...search, store, webhooks: webhooks.context, prices, organization, audio };
     const served = servedBy(handlerContexts(config, creating, monitoring, serving), config);
     const recovery = await startRecovery(config, claimContext(creating, store), bus, log);
-    const ingest = vectorStoreParts.startIngest();
+    const ingest = search.startIngest();
     const batches = startBatches(config, { ...served, watching, store, keys, telemetry }, log);
     const stopClaiming = () => Promise.all([batches.stop(), recovery.stopClaiming(), ingest.stop()]);
     joinedProcess?.accept({ measure: () => telemetry.metricsText() });
     const app = application(served, { keys: cachedKeys, requests: telemetry.requests }, config, log);
     const endRuns = (over: AbortSignal) => recovery.close(over).then(() => webhooks.stop(over));
-    const endAll = () => endRuns(AbortSignal.abort());
-    const stops = [stopClaiming, endAll, () => code.close(), () => closeAll(model.embedded)];
-    const server = await openServer(app, config, stops);
+    const endAll = () => endRuns(AbortSignal.abort()).then(() => closeAll(code, ...children));
+    const server = await openServer(app, config, [stopClaiming, endAll]);
     code.start();
     const sweeping = sweepOnce(joinedProcess, store, config, log);
     const closeOnce = async ({ isReplaced, until }: Leaving): Promise<void> => {
       await (isReplaced ? server.handOver() : announceLeaving(server, stopping, config.drainDelayMs));
       await drain([stopClaiming, (over) => server.close(over), endRuns], config.drainMs, until);
       await Promise.all([tools.close(), code.close(), sweeping?.stop(), ledger.close()]);
-      await closeAll(model.embedded, bus, rates, store, telemetry);
+      await closeAll(...children, bus, rates, store, telemetry);
     };
     return { ...server, model, keys, code, close: closingOnce(closeOnce) };
   } catch (error) {

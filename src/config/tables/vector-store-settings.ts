@@ -19,7 +19,7 @@ export const VECTOR_STORE_SETTINGS = {
     default: null,
     defaultText:
       "the model that `antiphon search setup` fetched; without one, vector stores are searched by words only",
-    text: "Model file for search by meaning without a server, in the format E5S1. Used if EMBEDDING_MODEL is not set. `none` searches by words.",
+    text: "Model file for search by meaning without a server, in the format E5S1 or GGUF; `antiphon pull engine` fetches what runs the latter. Used if EMBEDDING_MODEL is not set. `none` searches by words.",
   },
   embeddingIndexUrl: {
     name: "EMBEDDING_INDEX_URL",

@@ -3,6 +3,8 @@ import type { TemplateName } from "./prompt/known-templates.ts";
 
 /** What the child is started with, as one argument of JSON. */
 export interface ChildOptions {
+  /** What the model is for: answers, or vectors of texts. */
+  readonly work: "answers" | "vectors";
   readonly socketPath: string;
   readonly engineFolder: string;
   readonly modelPath: string;

@@ -68,6 +68,17 @@ export interface EngineModel {
     readonly swaFullCache: boolean;
     readonly ignoreMemorySafetyChecks?: boolean;
   }): Promise<EngineContext>;
+  createEmbeddingContext(options: {
+    readonly contextSize: number;
+    readonly batchSize: number;
+    readonly threads: number;
+  }): Promise<EmbeddingContext>;
+}
+
+/** Turns one text after the other into a vector. */
+export interface EmbeddingContext {
+  /** Takes the tokens without those that begin and end a text, which it adds. */
+  getEmbeddingFor(tokens: number[]): Promise<{ readonly vector: readonly number[] }>;
 }
 
 export interface EngineContext {

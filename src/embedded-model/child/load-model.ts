@@ -1,18 +1,13 @@
-import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { isRecord } from "@antiphon/base/json/records.ts";
 import { closingBiases } from "./answer/closing.ts";
 import { type ChildOptions, EMBEDDED_MODEL } from "./child-options.ts";
-import { type EngineContext, type EngineModel, type Llama, loadEnginePackages } from "./engine-api.ts";
+import type { EngineContext, EngineModel } from "./engine-api.ts";
 import { GrammarCache } from "./grammar/grammar-cache.ts";
+import { isOfVectors, loadModelFile, ModelRefused, servedName } from "./load-model-file.ts";
 import type { LoadedModel, SamplingAdvice } from "./loaded-model.ts";
 import { ChatTemplate, TemplateUnusable } from "./prompt/chat-template.ts";
 import { KNOWN_TEMPLATES } from "./prompt/known-templates.ts";
-
-/** The model cannot be used. The message is a sentence without a full stop. */
-export class ModelRefused extends Error {
-  override readonly name = "ModelRefused";
-}
 
 /** Where memory is short, the window is halved down to this. */
 const WINDOW_MIN = 2048;
@@ -21,38 +16,20 @@ const STEP_TOKENS = 256;
 /** A step of a model with more bytes takes long, so it reads fewer tokens at once. */
 const LARGE_MODEL_BYTES = 1024 ** 3;
 const LARGE_MODEL_STEP_TOKENS = 64;
-const LOG_LINES_KEPT = 6;
-
-/** Architectures of models that turn texts into vectors. */
-const OF_EMBEDDINGS = /bert|embed|^t5encoder$/;
 
 interface Opened {
   readonly runtime: LoadedModel;
   readonly notes: readonly string[];
 }
 
-/** Rejects with `ModelRefused`. */
+/** Loads a model that answers. Rejects with `ModelRefused`. */
 export async function loadModel(options: ChildOptions, onProgress: (share: number) => void): Promise<Opened> {
-  const { modelPath, engineFolder, threads } = options;
-  const { size } = await stat(modelPath);
-  const { engine, jinja } = await loadEnginePackages(engineFolder);
-  const logLines: string[] = [];
-  const llama = await engine.getLlama({
-    gpu: false,
-    build: "never",
-    skipDownload: true,
-    progressLogs: false,
-    maxThreads: threads,
-    logLevel: "warn",
-    logger: (_level, message) => {
-      logLines.push(message.trim());
-      logLines.splice(0, Math.max(0, logLines.length - LOG_LINES_KEPT));
-    },
-  });
-  const model = await openFile(llama, modelPath, onProgress).catch((error: unknown) => {
-    throw new ModelRefused(refusalText({ modelPath, size, logLines, error }), { cause: error });
-  });
-  refuseEmbeddings(model, modelPath);
+  const { modelPath } = options;
+  const { engine, jinja, llama, model, size } = await loadModelFile(options, onProgress);
+  if (isOfVectors(model))
+    throw new ModelRefused(
+      `${modelPath} is a model for embeddings (${model.architecture}), which cannot answer; MODEL_FILE must be a language model`,
+    );
   const { context, sequences } = await openContext(model, options);
   const newGrammarState = (grammar: ConstructorParameters<typeof engine.LlamaGrammarEvaluationState>[0]["grammar"]) =>
     new engine.LlamaGrammarEvaluationState({ model, grammar });
@@ -80,35 +57,6 @@ export async function loadModel(options: ChildOptions, onProgress: (share: numbe
         : []),
     ],
   };
-}
-
-/** Such as `smollm2-135m-instruct` of `SmolLM2-135M-Instruct.Q4_1.gguf`. */
-function servedName(path: string): string {
-  return basename(path)
-    .replace(/\.gguf$/i, "")
-    .replace(/[.-](?:I?Q\d\w*|F16|F32|BF16)$/i, "")
-    .toLowerCase();
-}
-
-function openFile(llama: Llama, modelPath: string, onProgress: (share: number) => void): Promise<EngineModel> {
-  return llama.loadModel({ modelPath, gpuLayers: 0, onLoadProgress: onProgress });
-}
-
-function refusalText(facts: { modelPath: string; size: number; logLines: readonly string[]; error: unknown }): string {
-  const { modelPath, size, logLines, error } = facts;
-  const reason = error instanceof Error ? error.message : String(error);
-  const words = [...new Set([...logLines, reason])].map((line) => line.replace(/\s+/g, " ")).join("; ");
-  return `The model ${modelPath}, of ${size} bytes, cannot be loaded: ${words.replace(/[.;\s]+$/, "")}`;
-}
-
-function refuseEmbeddings(model: EngineModel, modelPath: string): void {
-  const own = model.fileInfo.metadata[model.architecture];
-  const pooling = isRecord(own) ? own["pooling_type"] : undefined;
-  const isEmbedding = OF_EMBEDDINGS.test(model.architecture) || (typeof pooling === "number" && pooling > 0);
-  if (isEmbedding)
-    throw new ModelRefused(
-      `${modelPath} is a model for embeddings (${model.architecture}), which cannot answer; MODEL_FILE must be a language model`,
-    );
 }
 
 function windowOf({ trainContextSize }: EngineModel, { windowMax }: ChildOptions): number {

@@ -4,7 +4,10 @@ import { type ChatCompletionsOptions, createChatCompletionsEngine } from "../cha
 import { EMBEDDED_PROFILE } from "../chat-completions/profile.ts";
 import { EmbeddedModelAbsent, type EmbeddedServer } from "./ports.ts";
 
-type Options = Pick<ChatCompletionsOptions, "timeouts" | "connectionsMax" | "contextWindow" | "onWarning">;
+export type EmbeddedEngineOptions = Pick<
+  ChatCompletionsOptions,
+  "timeouts" | "connectionsMax" | "contextWindow" | "onWarning"
+>;
 
 /** The host is never looked up: calls go to the socket. */
 const BASE_URL = "http://embedded-model/v1";
@@ -17,7 +20,7 @@ const BROKEN_CONNECTION = 502;
  * Answers turns by a language model in a child process, through the adapter of chat completions. Requests wait while
  * the model is loaded. A turn that the child had not begun when it ended is asked once more of the next child.
  */
-export function createEmbeddedEngine(server: EmbeddedServer, options: Options): ModelEngine {
+export function createEmbeddedEngine(server: EmbeddedServer, options: EmbeddedEngineOptions): ModelEngine {
   const engine = createChatCompletionsEngine({
     ...options,
     baseUrl: BASE_URL,
@@ -50,6 +53,10 @@ export function createEmbeddedEngine(server: EmbeddedServer, options: Options): 
     listModels: async (signal) => {
       await ready(signal);
       return await engine.listModels(signal);
+    },
+    embed: async (request, signal) => {
+      await ready(signal);
+      return await engine.embed(request, signal);
     },
     countTokens: async (request, signal) => {
       await ready(signal);

@@ -69,12 +69,32 @@ export function fetchedModelFile(config: Config): LanguageModelFile | null {
   return { path: models.pathOf(model), description: `${model.name} on this machine, ${size}${warning}` };
 }
 
+/** Why EMBEDDING_FILE cannot be run by the engine, as an error; nothing if it can. Throws `ConfigError`. */
+export function requireVectorFile(config: Config, setting: string): void {
+  const fault = fileFault(resolve(setting));
+  if (fault !== null) throw new ConfigError([`EMBEDDING_FILE is '${setting}', ${fault}.`]);
+  requireEngine(config, "EMBEDDING_FILE is in the format GGUF");
+}
+
+/** Begins to load a model for embeddings. */
+export function openVectorFile(config: Config, path: string, log: Logger): Promise<RunningModel> {
+  return EmbeddedModel.open({ ...childOptions(config, path), work: "vectors", log });
+}
+
 /** A model of fewer bytes is too small to be relied on. */
 const SMALL_BYTES = 1000 * MEGABYTE;
 
 /** Begins to load a model. Throws `ConfigError` if it cannot be loaded at all. */
 export async function openModelFile(config: Config, { path }: LanguageModelFile, log: Logger): Promise<RunningModel> {
-  const model = await EmbeddedModel.open({
+  const model = await EmbeddedModel.open({ ...childOptions(config, path), work: "answers", log });
+  const state = await model.untilJudged(AbortSignal.timeout(JUDGE_MS_MAX)).catch(() => null);
+  if (state?.type !== "failed") return model;
+  await model.close();
+  throw new ConfigError([`${state.reason}.`]);
+}
+
+function childOptions(config: Config, path: string) {
+  return {
     engineFolder: modelEngineFolder(config),
     modelPath: path,
     template: config.modelTemplate,
@@ -82,12 +102,7 @@ export async function openModelFile(config: Config, { path }: LanguageModelFile,
     threads: config.modelThreads ?? Math.max(1, availableParallelism() - 1),
     windowMax: config.modelContextWindow ?? WINDOW_USUAL,
     queueMax: config.modelQueueMax,
-    log,
-  });
-  const state = await model.untilJudged(AbortSignal.timeout(JUDGE_MS_MAX)).catch(() => null);
-  if (state?.type !== "failed") return model;
-  await model.close();
-  throw new ConfigError([`${state.reason}.`]);
+  };
 }
 
 /** Throws `ConfigError` if the engine is not there. `why` begins the sentence. */

@@ -16,6 +16,8 @@ import type { Telemetry } from "./choose-telemetry.ts";
 /** The parts of vector stores beside the store itself. */
 export interface VectorStoreParts {
   readonly passages: PassageFinder;
+  /** What runs the embedding model beside this process; null without one. Close it after the ingestion. */
+  readonly embedderChild: { close(): Promise<void> } | null;
   /** The tool file_search. */
   readonly fileSearch: HostedTool;
   /** Starts ingesting files. Stop it before the store is closed. */
@@ -42,13 +44,16 @@ interface Foundations {
   readonly joinedProcess: JoinedProcess | null;
 }
 
-/** Builds the search and the ingestion of vector stores. Throws `ConfigError` if the embedding model cannot be used. */
-export function chooseVectorStores(
+/**
+ * Builds the search and the ingestion of vector stores. Rejects with `ConfigError` if the embedding model cannot be
+ * used.
+ */
+export async function chooseVectorStores(
   config: Config,
   { store, model, telemetry, filesWaiting, joinedProcess }: Foundations,
   log: Logger,
-): VectorStoreParts {
-  const embedders = chooseEmbedder(config, model, log);
+): Promise<VectorStoreParts> {
+  const embedders = await chooseEmbedder(config, model, log);
   const models = {
     embedder: embedders?.forSearch ?? null,
     reranker: chooseReranker(config, model, log),
@@ -57,6 +62,7 @@ export function chooseVectorStores(
   const passages = new StoredPassages(store.chunks, models, log);
   return {
     passages,
+    embedderChild: embedders?.child ?? null,
     fileSearch: fileSearchTool({ stores: store.vectorStores, passages }),
     startIngest: () => {
       const ingest = startIngest({

@@ -30,21 +30,38 @@ const SAMPLE_BYTES = 256 * 1024;
 
 /** Reads what must be known before the first text. Null if there is no such file. Throws `ModelUnusable`. */
 export function describeEmbeddingFile(path: string): EmbeddingFile | null {
+  const sample = readSample(path);
+  if (sample === null) return null;
+  const { width } = readShape(sample.head);
+  return { path, model: nameOf(path, sample), dimensions: width };
+}
+
+/** The name of a model by its file's name and content; null if there is no such file. */
+export function embeddingFileName(path: string): string | null {
+  const sample = readSample(path);
+  return sample === null ? null : nameOf(path, sample);
+}
+
+interface FileSample {
+  readonly size: number;
+  readonly head: Buffer;
+  readonly tail: Buffer;
+}
+
+function readSample(path: string): FileSample | null {
   if (!existsSync(path)) return null;
   const file = openSync(path, "r");
   try {
     const { size } = fstatSync(file);
-    const [head, tail] = [0, Math.max(0, size - SAMPLE_BYTES)].map((start) => readAt(file, start));
-    const { width } = readShape(head ?? Buffer.alloc(0));
-    const content = createHash("sha256")
-      .update(String(size))
-      .update(head ?? "")
-      .update(tail ?? "");
-    const model = `${basename(path, extname(path))}@${content.digest("hex").slice(0, 12)}`;
-    return { path, model, dimensions: width };
+    return { size, head: readAt(file, 0), tail: readAt(file, Math.max(0, size - SAMPLE_BYTES)) };
   } finally {
     closeSync(file);
   }
+}
+
+function nameOf(path: string, { size, head, tail }: FileSample): string {
+  const content = createHash("sha256").update(String(size)).update(head).update(tail);
+  return `${basename(path, extname(path))}@${content.digest("hex").slice(0, 12)}`;
 }
 
 function readAt(file: number, start: number): Buffer {
