@@ -30,6 +30,8 @@ export interface McpServerEntry {
     | "never"
     | { readonly always?: ToolSelection; readonly never?: ToolSelection }
     | null;
+  /** Names of tools that do no more if a call is repeated with the same key. */
+  readonly idempotent: readonly string[];
   /** Whether `requireApproval` is only a default, which a request may loosen. */
   readonly allowsLessApproval: boolean;
   readonly owners: readonly string[] | null;
@@ -61,6 +63,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
   "allowed_tools",
   "require_approval",
   "allows_less_approval",
+  "idempotent",
   "owners",
   "connector_ids",
   "elicitation",
@@ -121,6 +124,7 @@ function readEntry(reader: EntryReader, entry: unknown): McpServerEntry {
     allowedTools: readAllowed(reader, entry),
     requireApproval: readRequired(reader, entry),
     allowsLessApproval: reader.flag(entry, "allows_less_approval") ?? false,
+    idempotent: reader.texts(entry, "idempotent") ?? [],
     owners: reader.texts(entry, "owners"),
     connectorIds: reader.texts(entry, "connector_ids") ?? [],
     elicitation: readElicitation(reader, entry["elicitation"] ?? "decline"),

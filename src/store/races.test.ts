@@ -198,6 +198,7 @@ testStores("an approval is spent once, also by calls of several servers", async 
       arguments: "{}",
       effect: "may_have",
       turn: 1,
+      attempts: [],
     } as const;
     const outcomes = await onAll((node, index) =>
       node.tools

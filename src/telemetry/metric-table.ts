@@ -94,6 +94,11 @@ export const METRICS = {
     ["tool", "outcome"],
     "Ended calls of this server's tools. tool is the kind; outcome is completed, failed, unknown (interrupted; may have taken effect), incomplete, asked (needs the client's answer), told (wrong arguments), broken (a bug of this server) or cut (the response ended first).",
   ),
+  effects: counter(
+    "antiphon_effects_total",
+    ["state"],
+    "Calls that may change something outside this server. state is done, failed (it certainly did nothing, or its tool says so), asked (the tool asks the user first), unknown (nobody knows whether it acted) or repeated (unknown, and made again with the same key).",
+  ),
   toolDuration: histogram("antiphon_tool_seconds", ["tool"], LONG, "Duration of these calls."),
   toolTurns: histogram(
     "antiphon_tool_turns",

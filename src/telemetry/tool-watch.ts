@@ -6,6 +6,8 @@ import type { ToolSpan, Tracing } from "./tracing.ts";
 
 const LIMITS = ["max_tool_calls", "calls", "turns", "output_tokens", "repeated"] as const;
 
+const EFFECTS = ["done", "failed", "asked", "unknown", "repeated"] as const;
+
 /** Turns tool calls into metrics, log lines and spans, without arguments, results and names. */
 export function observeTools(meters: Meters, tracing: Tracing | null, log: Logger): ToolObserver {
   const calls = meters.counter(METRICS.toolCalls);
@@ -14,6 +16,10 @@ export function observeTools(meters: Meters, tracing: Tracing | null, log: Logge
   const limits = meters.counter(
     METRICS.toolLimits,
     LIMITS.map((limit) => ({ limit })),
+  );
+  const effects = meters.counter(
+    METRICS.effects,
+    EFFECTS.map((state) => ({ state })),
   );
   const omissions = meters.counter(METRICS.toolsOmitted);
   const countEnd = ({ kind, responseId }: WatchedToolCall, outcome: ToolCallEnd, ms: number): void => {
@@ -25,6 +31,7 @@ export function observeTools(meters: Meters, tracing: Tracing | null, log: Logge
     began: (call) => watchCall(call, tracing?.beginTool(call) ?? null, countEnd),
     noteLoopEnd: (count) => turns.record(count),
     noteLimit: (limit) => limits.add(1, { limit }),
+    noteEffect: (state) => effects.add(1, { state }),
     noteOmission: (kind) => omissions.add(1, { tool: kind }),
   };
 }

@@ -206,14 +206,27 @@ export interface ToolCall {
   readonly streams: "arguments" | { readonly member: string } | CallWriter | null;
   /**
    * The possible effect of running the call twice. `none`: nothing. `sandboxed`: changes one of our sessions.
-   * `may_have`: changes the world, so it is never repeated silently.
+   * `idempotent`: changes the world once, however often it runs with the same key. `may_have`: changes the world, so it
+   * is never repeated silently.
    */
-  readonly effect: "none" | "sandboxed" | "may_have";
+  readonly effect: CallEffect;
   /**
    * Runs the call. Failures outside the server, wrong arguments included, are outcomes with a sentence for the model.
    * An exception means a bug in this server. Ends early when `signal` aborts.
    */
   run(args: string, signal: AbortSignal): AsyncGenerator<ToolStep, ToolOutcome>;
+}
+
+export type CallEffect = "none" | "sandboxed" | "idempotent" | "may_have";
+
+/** Whether a call may have changed something outside this server. */
+export function mayChangeWorld(effect: CallEffect): boolean {
+  return effect === "may_have" || effect === "idempotent";
+}
+
+/** Whether a call whose outcome is unknown may run again. */
+export function mayRunAgain(effect: CallEffect): boolean {
+  return effect === "none" || effect === "idempotent";
 }
 
 /** Shows the item of a call while its arguments arrive. */
@@ -237,6 +250,8 @@ export type ToolOutcome =
       /** Functions that can be called from now on, such as results of a tool search. */
       readonly foundTools?: readonly Tool[];
       readonly usage?: ToolUsage;
+      /** Whether the tool certainly did nothing: the call was not sent, or was refused before the tool acted. */
+      readonly hasNotActed?: boolean;
     }
   /**
    * The item requests something from the client; it ends the response after this turn. `first` is ignored if the item

@@ -9,6 +9,10 @@ export interface ToolLimits {
   readonly parallelMax: number;
   /** The maximum number of characters of one output that the model gets. */
   readonly outputCharactersMax: number;
+  /** How often a call of an idempotent tool is made while its outcome is unknown, the first time included. */
+  readonly attemptsMax: number;
+  /** The pause before the second attempt, in milliseconds. Each further pause is four times as long, up to a minute. */
+  readonly repeatMs: number;
 }
 
 /** The tools of this server, as configured by the operator. */

@@ -1,5 +1,5 @@
 import type { ToolOutputContentPart } from "@antiphon/contracts/responses-api/types.ts";
-import type { ToolUsage } from "./hosted-tool.ts";
+import type { CallEffect, ToolUsage } from "./hosted-tool.ts";
 import type { HostedItem } from "./models/hosted.ts";
 import type { ModelEvent, ModelUsage } from "./models/model-events.ts";
 import type { Owner } from "./owner.ts";
@@ -15,12 +15,32 @@ export interface BegunExchange {
   /** JSON text, exactly as the model wrote it. */
   readonly arguments: string;
   /** The possible effect of running the call twice. */
-  readonly effect: "none" | "sandboxed" | "may_have";
+  readonly effect: CallEffect;
   /** The approval for the call. Each approval is valid for one call. */
   readonly approvalRequestId: string | null;
   /** The model's turn that made the call, from 1; 0 if the call ran before the first turn. */
   readonly turn: number;
+  /** The attempts so far, oldest first. Empty for calls of earlier releases. */
+  readonly attempts: readonly CallAttempt[];
 }
+
+/** One of the times that a call was made. */
+export interface CallAttempt {
+  /** In Unix milliseconds, before anything was sent. */
+  readonly startedAt: number;
+  /** In Unix milliseconds. Null while it runs, and for ever if its process ended first. */
+  readonly endedAt: number | null;
+  /** The name of the server that made it. */
+  readonly node: string;
+  /** Null while it runs. */
+  readonly outcome: AttemptOutcome | null;
+}
+
+/**
+ * `done`: the tool has succeeded. `failed`: it certainly did nothing, or said that it failed. `asked`: it has asked the
+ * user, and goes on with the answer. `unknown`: it may have acted.
+ */
+export type AttemptOutcome = "done" | "failed" | "asked" | "unknown";
 
 /** The result of a call as the model sees it. */
 export interface FinishedExchange {
@@ -88,12 +108,12 @@ export class ApprovalSpent extends Error {
 /** The calls of hosted functions, exactly as the model made and saw them. Deleted together with their items. */
 export interface ToolLedger {
   /**
-   * Resolves once stored, before the call runs. A call without effects may start again under the same item. Rejects
-   * with `RunLost` if another worker has the run, and with `ApprovalSpent`.
+   * Resolves once stored, before the call runs. A call that may run again may start again under the same item, with its
+   * attempts so far. Rejects with `RunLost` if another worker has the run, and with `ApprovalSpent`.
    */
   begin(owner: Owner, responseId: string, exchange: BegunExchange): Promise<void>;
-  /** Resolves once stored, before the end of the item is shown. Rejects like `begin`. */
-  finish(owner: Owner, responseId: string, result: FinishedExchange): Promise<void>;
+  /** Resolves once stored with all attempts, before the end of the item is shown. Rejects like `begin`. */
+  finish(owner: Owner, responseId: string, result: FinishedExchange, attempts: readonly CallAttempt[]): Promise<void>;
   /** Stores the usage of a turn. Resolves once stored. Rejects like `begin`. */
   endTurn(owner: Owner, responseId: string, turn: TurnInLedger): Promise<void>;
   /** The completed turns of this response, oldest first. */

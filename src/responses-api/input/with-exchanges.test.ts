@@ -19,6 +19,7 @@ const KNOWN: KnownExchange = {
   effect: "none",
   approvalRequestId: null,
   turn: 1,
+  attempts: [],
   result: {
     itemId: "ws_1",
     item: { id: "ws_1", type: "web_search_call", status: "completed" },

@@ -1,5 +1,5 @@
 import type { CreateResponseRequest, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
-import { ELICITATION, UNKNOWN_EFFECT } from "@antiphon/domain/hosted-tool.ts";
+import { ELICITATION, mayChangeWorld, UNKNOWN_EFFECT } from "@antiphon/domain/hosted-tool.ts";
 import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import type { KnownExchange, ToolLedger } from "@antiphon/domain/tool-ledger.ts";
@@ -95,7 +95,7 @@ export function knownExchanges(
 /** The call and its result as the model saw it. A call without a result was interrupted by a crash or a cancel. */
 export function exchangeItems(exchange: KnownExchange): readonly ContextItem[] {
   const { callId, name, server, arguments: args, effect, result } = exchange;
-  const { output, parts } = result ?? { output: effect === "may_have" ? UNKNOWN_EFFECT : CUT_OFF, parts: [] };
+  const { output, parts } = result ?? { output: mayChangeWorld(effect) ? UNKNOWN_EFFECT : CUT_OFF, parts: [] };
   return [
     { type: "hosted_call", callId, name, server, arguments: args },
     { type: "hosted_output", callId, output, parts },

@@ -1,4 +1,5 @@
 import type { Response, ResponseNote } from "@antiphon/contracts/responses-api/types.ts";
+import { mayRunAgain } from "@antiphon/domain/hosted-tool.ts";
 import type { KnownExchange, ToolLedger, TurnInLedger } from "@antiphon/domain/tool-ledger.ts";
 import type { EventLog } from "../../runs/ports/event-log.ts";
 import type { WaitingEvent } from "../../runs/ports/packed-deltas.ts";
@@ -59,13 +60,14 @@ export class MortalProcess {
     return {
       begin: async (_owner, _id, begun) => {
         const known = find(begun.itemId);
-        if (known !== undefined && (known.effect !== "none" || known.result !== null)) throw new RunLost("begun twice");
+        if (known !== undefined && (!mayRunAgain(known.effect) || known.result !== null))
+          throw new RunLost("begun twice");
         await this.#change(() => this.exchanges.set(begun.itemId, { ...begun, result: null }));
       },
-      finish: async (_owner, _id, result) => {
+      finish: async (_owner, _id, result, attempts) => {
         const known = find(result.itemId);
         if (known === undefined) throw new RunLost("not begun");
-        await this.#change(() => this.exchanges.set(result.itemId, { ...known, result }));
+        await this.#change(() => this.exchanges.set(result.itemId, { ...known, result, attempts }));
       },
       endTurn: (_owner, _id, turn) => this.#change(() => this.turns.set(turn.number, turn)),
       turnsOf: async () => [...this.turns.values()].toSorted((one, other) => one.number - other.number),

@@ -64,6 +64,7 @@ const TOOL_OBSERVER: ToolObserver = {
   began: () => ({ noteEnd() {} }),
   noteLoopEnd() {},
   noteLimit() {},
+  noteEffect() {},
   noteOmission() {},
 };
 
@@ -78,7 +79,14 @@ async function* spoken(turn: AsyncIterable<readonly ModelEvent[]>): AsyncGenerat
 }
 
 function orderingOf({ engine, tools }: MortalParts, life: MortalProcess): OrderContext {
-  const limits = { turnsMax: 32, callsMax: 128, parallelMax: 8, outputCharactersMax: 1000 };
+  const limits = {
+    turnsMax: 32,
+    callsMax: 128,
+    parallelMax: 8,
+    outputCharactersMax: 1000,
+    attemptsMax: 3,
+    repeatMs: 1,
+  };
   const kinds = new Set(["mcp", "programmatic_tool_calling"] as const);
   const asking: AskContext = {
     engine,
@@ -88,6 +96,7 @@ function orderingOf({ engine, tools }: MortalParts, life: MortalProcess): OrderC
       catalogue: createHostedTools(tools, { kinds, limits, unavailable: "omit" }),
       ledger: life.ledger,
       observer: TOOL_OBSERVER,
+      nodeName: "here",
     },
     retries: { budget: { failuresMax: 3, withinMs: 60_000 }, gate: new ModelGate() },
     store: { findOutputs: async () => new Map() },

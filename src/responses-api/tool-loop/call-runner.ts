@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Semaphore } from "@antiphon/base/limits/semaphore.ts";
-import type { ToolCall, ToolOutcome } from "@antiphon/domain/hosted-tool.ts";
+import { mayChangeWorld, type ToolCall, type ToolOutcome } from "@antiphon/domain/hosted-tool.ts";
 import { ApprovalSpent } from "@antiphon/domain/tool-ledger.ts";
 import { RunLost } from "../../runs/ports/store-faults.ts";
 import {
@@ -12,6 +13,7 @@ import {
   toolCallEnd,
 } from "./hosted-run.ts";
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
+import { repeatPause } from "./recording/call-attempts.ts";
 import type { CallRecorder } from "./recording/call-recorder.ts";
 
 /** Sent to the model if this server has a bug while a call runs. */
@@ -51,7 +53,7 @@ export class CallRunner {
   /** `end`: whether the turn has ended well. */
   async run(job: MadeRun, call: ToolCall, args: string, end: Promise<boolean>): Promise<CallResult> {
     // A call with effects waits until the model has finished its turn.
-    if (call.effect === "may_have" && !(await end)) return endUnrun(job);
+    if (mayChangeWorld(call.effect) && !(await end)) return endUnrun(job);
     const release = await this.#slots.take(this.#parts.signal);
     try {
       return await this.#watchRun(job, call, args);
@@ -75,7 +77,7 @@ export class CallRunner {
       return result;
     } catch (fault) {
       const isCut = signal.aborted || fault instanceof RunLost || fault instanceof ApprovalSpent;
-      const isUnknown = hasBegun && call.effect === "may_have";
+      const isUnknown = hasBegun && mayChangeWorld(call.effect);
       watch.noteEnd(isCut ? "cut" : isUnknown ? "unknown" : "broken");
       if (fault instanceof ApprovalSpent) throw spentElsewhere(job.approvalRequestId ?? "");
       if (isCut) throw fault;
@@ -88,7 +90,23 @@ export class CallRunner {
     }
   }
 
+  /** An idempotent call is made again, with the same key, while nobody knows whether it has acted. */
   async #outcome(job: MadeRun, call: ToolCall, args: string): Promise<ToolOutcome> {
+    const { signal, services } = this.#parts;
+    const { attemptsMax, repeatMs } = services.tools.limits;
+    for (;;) {
+      const outcome = await this.#runOnce(job, call, args);
+      if (call.effect !== "idempotent" || call.item === null) return outcome;
+      const attempts = await this.#recorder.noteUnsettled(job, call, args, outcome);
+      if (attempts === null) return outcome;
+      if (attempts >= attemptsMax) return { type: "unknown" };
+      services.observer.noteEffect("repeated");
+      await sleep(repeatPause(repeatMs, attempts), undefined, { signal });
+      await this.#recorder.begin(job, call, call.item.id, args);
+    }
+  }
+
+  async #runOnce(job: MadeRun, call: ToolCall, args: string): Promise<ToolOutcome> {
     const { signal } = this.#parts;
     const steps = call.run(args, signal);
     for (;;) {

@@ -225,11 +225,16 @@ export function endUnrun({ view, place }: MadeRun): CallResult {
   return CUT;
 }
 
-/** The stored form of a call before it begins. */
-export function exchangeOf(job: MadeRun, { effect }: ToolCall, itemId: string, args: string): BegunExchange {
+/** The stored form of a call that has begun. */
+export function exchangeOf(
+  job: MadeRun,
+  { effect }: ToolCall,
+  args: string,
+  state: Pick<BegunExchange, "itemId" | "attempts">,
+): BegunExchange {
   const { callId, called, approvalRequestId, turn } = job;
   const { name, server } = called;
-  return { itemId, callId, name, server, arguments: args, effect, approvalRequestId, turn };
+  return { ...state, callId, name, server, arguments: args, effect, approvalRequestId, turn };
 }
 
 /** The id that outputs use for the call; null for items that are not calls. */

@@ -39,7 +39,7 @@ async function isCareful(kind: ToolKind, tool: ToolInput, context: readonly Stor
       },
     }),
   );
-  const limits = { turnsMax: 1, callsMax: 1, parallelMax: 1, outputCharactersMax: 1 };
+  const limits = { turnsMax: 1, callsMax: 1, parallelMax: 1, outputCharactersMax: 1, attemptsMax: 1, repeatMs: 1 };
   const { readsPrivately: _own, ...scope } = toolScope({ context });
   const hosted = [
     { kind, tool },

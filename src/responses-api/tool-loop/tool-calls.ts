@@ -1,8 +1,15 @@
 import type { Tool } from "@antiphon/contracts/responses-api/types.ts";
-import type { ToolCall, ToolScope, ToolUsage } from "@antiphon/domain/hosted-tool.ts";
+import {
+  mayChangeWorld,
+  mayRunAgain,
+  type ToolCall,
+  type ToolScope,
+  type ToolUsage,
+} from "@antiphon/domain/hosted-tool.ts";
 import type { HostedFunction } from "@antiphon/domain/models/hosted.ts";
 import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
+import type { KnownExchange } from "@antiphon/domain/tool-ledger.ts";
 import { exchangeItems } from "../input/with-exchanges.ts";
 import type { CallLine } from "./call-line.ts";
 import { CallRunner } from "./call-runner.ts";
@@ -22,6 +29,7 @@ import {
   outputKeyOf,
   outputOf,
   repeatOf,
+  unknownResult,
 } from "./hosted-run.ts";
 import type { LoopRun, LoopServices, ToolTask } from "./loop-parts.ts";
 import type { PlacedCall, ToolSet } from "./open-tools.ts";
@@ -47,7 +55,7 @@ type CallStarted = Extract<ModelEvent, { type: "call_started" }>;
 const PROGRAM_FIRST = "This turn has begun a program. Make this call once the program has ended.";
 
 export interface CallParts {
-  readonly services: Pick<LoopServices, "tools" | "ledger" | "spending" | "observer">;
+  readonly services: Pick<LoopServices, "tools" | "ledger" | "spending" | "observer" | "nodeName">;
   readonly task: ToolTask;
   readonly run: LoopRun;
   readonly set: ToolSet;
@@ -71,12 +79,13 @@ export class ToolCalls {
   /** The end of the previous call, if calls run one after the other. */
   #before: Promise<unknown> = Promise.resolve();
   readonly #equal = new EqualCalls();
+  readonly #recorder: CallRecorder;
   readonly #runner: CallRunner;
 
   constructor(parts: CallParts) {
     this.#parts = parts;
-    const recorder = new CallRecorder({ ...parts, foundTools: this.foundTools, toolUsage: this.#toolUsage });
-    this.#runner = new CallRunner(parts, recorder);
+    this.#recorder = new CallRecorder({ ...parts, foundTools: this.foundTools, toolUsage: this.#toolUsage });
+    this.#runner = new CallRunner(parts, this.#recorder);
     this.#callIds.add(parts.task.request.items.map(outputKeyOf));
   }
 
@@ -171,10 +180,9 @@ export class ToolCalls {
   }
 
   async #showStep(plannedStep: ShownStep): Promise<readonly ContextItem[]> {
-    const { services, run, line } = this.#parts;
-    const place = line.take();
+    const place = this.#parts.line.take();
     const step = plannedStep.type === "settled" ? await this.#withRemains(plannedStep) : plannedStep;
-    if (step.type === "settled" && step.isNew) await services.ledger?.finish(run.owner, run.responseId, step.result);
+    if (step.type === "settled" && step.isNew) await this.#recorder.settle(step.exchange, step.result);
     place.add(...eventsOfStep(step));
     place.close();
     if (step.type === "said") return step.items;
@@ -192,11 +200,14 @@ export class ToolCalls {
   /** Runs a call without effects again. */
   async #runAgain({ exchange, item, first }: Extract<ResumeStep, { type: "again" }>): Promise<SettledStep> {
     const job = this.#remake(exchange, item.id ?? null);
-    if (job === null || job.call?.item?.id !== item.id) {
-      const result = notRepeatedResult(item, exchange.arguments);
+    const call = job?.call ?? null;
+    if (job === null || call?.item?.id !== item.id || !this.#mayRepeat(exchange, call)) {
+      const end = mayChangeWorld(exchange.effect) ? unknownResult : notRepeatedResult;
+      const result = end(item, exchange.arguments);
       const items = await this.#showStep({ type: "settled", exchange, result, first, isNew: true });
       return { items, asks: false, item: result.item };
     }
+    this.#recorder.remember(exchange);
     const again = this.#placeRun(job);
     if (first !== null) again.place.add({ type: "item_started", item: first });
     return await this.#finishAgain(again, exchange.arguments);
@@ -208,7 +219,8 @@ export class ToolCalls {
     const limit = exchange === null ? (call.refusal ?? this.#limitReached()) : null;
     const job = limit === null ? this.#remake({ ...call, approvalRequestId: null, turn }, itemId) : null;
     const item = job?.call?.item ?? null;
-    if (exchange !== null && item !== null && (exchange.result !== null || exchange.effect !== "none")) {
+    const isOver = exchange !== null && (exchange.result !== null || !this.#mayRepeat(exchange, job?.call ?? null));
+    if (isOver && item !== null) {
       const { result } = exchange;
       const first = isOpen ? null : item;
       const step: ShownStep =
@@ -218,6 +230,7 @@ export class ToolCalls {
       const shownItem = step.type === "settled" ? step.result.item : null;
       return { items: await this.#showStep(step), asks: followingOf(step).some(isClientsTurn), item: shownItem };
     }
+    if (exchange !== null) this.#recorder.remember(exchange);
     const refusal = job === null ? (limit ?? `There is no tool '${name}'.`) : null;
     const plannedRun = this.#placeRun(job ?? uncalled(call, turn), refusal);
     if (exchange === null && plannedRun.call !== null) this.#calls += 1;
@@ -227,6 +240,12 @@ export class ToolCalls {
       plannedRun.view.end();
     }
     return await this.#inTurn(() => this.#finishAgain(plannedRun, args));
+  }
+
+  /** Whether a call that a crash interrupted may run again: its tool still says so, and the limit of attempts. */
+  #mayRepeat({ effect, attempts }: KnownExchange, call: ToolCall | null): boolean {
+    if (!mayRunAgain(effect) || (call !== null && !mayRunAgain(call.effect))) return false;
+    return effect === "none" || attempts.length < this.#parts.services.tools.limits.attemptsMax;
   }
 
   /** A call from before a crash, under the id of its item; null if its tool is gone. */

@@ -39,6 +39,8 @@ export async function chooseTools(
       callsMax: config.toolCallsMax,
       parallelMax: config.toolParallelMax,
       outputCharactersMax: config.toolOutputCharactersMax,
+      attemptsMax: config.toolAttemptsMax,
+      repeatMs: config.toolRepeatMs,
     },
   });
 }

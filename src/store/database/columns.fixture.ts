@@ -142,6 +142,8 @@ export const COLUMNS: {
     turn: "integer",
     usage: "text?",
     outcome: "text?",
+    attempts: "text?",
+    settlement: "text?",
   },
   tool_turns: {
     response_id: "text",

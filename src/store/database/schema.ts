@@ -1,5 +1,6 @@
 import type { FileObject, Response, RunKind } from "@antiphon/contracts/responses-api/types.ts";
 import type { FaceName } from "@antiphon/domain/faces.ts";
+import type { CallEffect } from "@antiphon/domain/hosted-tool.ts";
 import type { BudgetPeriod } from "@antiphon/domain/keys.ts";
 import type { UsageKind } from "@antiphon/domain/usage.ts";
 import type { Generated } from "kysely";
@@ -348,7 +349,7 @@ export interface ToolExchangesTable {
   readonly server: string | null;
   /** JSON text as the model wrote it. */
   readonly arguments: string;
-  readonly effect: "none" | "sandboxed" | "may_have";
+  readonly effect: CallEffect;
   /** Null until the call has ended, like the next two. */
   readonly output: string | null;
   /** JSON list of content parts. */
@@ -365,6 +366,10 @@ export interface ToolExchangesTable {
   readonly usage: string | null;
   /** As in `FinishedExchange`. Null until it has ended, and for calls of earlier releases, which count as finished. */
   readonly outcome: "finished" | "unknown" | null;
+  /** JSON list of `CallAttempt`. Null for calls of earlier releases. */
+  readonly attempts: string | null;
+  /** How a person has settled an unknown outcome: JSON of `EffectSettlement`. Null if nobody has. */
+  readonly settlement: string | null;
 }
 
 /** A turn of the model in a background response with hosted tools. */

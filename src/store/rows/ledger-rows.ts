@@ -19,7 +19,7 @@ export type LedgerStep =
   | { readonly type: "begin"; readonly exchange: BegunExchange; readonly createdAt: number }
   /** `createdAt`: in Unix seconds. */
   | { readonly type: "spend"; readonly approvalRequestId: string; readonly createdAt: number }
-  /** `item`, `parts` and `usage` are JSON. */
+  /** `item`, `parts`, `usage` and `attempts` are JSON. */
   | {
       readonly type: "finish";
       readonly itemId: string;
@@ -28,6 +28,7 @@ export type LedgerStep =
       readonly parts: string;
       readonly usage: string | null;
       readonly outcome: FinishedExchange["outcome"];
+      readonly attempts: string;
     }
   /** `usage` and `decision` are JSON. */
   | {
@@ -84,7 +85,8 @@ async function makeChange(
   switch (step.type) {
     case "begin": {
       const { exchange, createdAt } = step;
-      if (isWritten(await begin(db, { ...place, ...exchange, createdAt }))) return "written";
+      const attempts = JSON.stringify(exchange.attempts);
+      if (isWritten(await begin(db, { ...place, ...exchange, attempts, createdAt }))) return "written";
       const { itemId, approvalRequestId } = exchange;
       if (approvalRequestId === null) return "unchanged";
       return (await findSpender(db, { ...place, itemId, approvalRequestId })).rows.length > 0 ? "spent" : "unchanged";
@@ -129,7 +131,13 @@ function isNotElsewhere(params: StandIns<Place>) {
     where ${isId("responses.id", params.id("responseId"))} and (worker is null or worker <> ${params.value("worker")}))`;
 }
 
-type Begun = Place & Omit<BegunExchange, "effect"> & { readonly effect: string; readonly createdAt: number };
+type Begun = Place &
+  Omit<BegunExchange, "effect" | "attempts"> & {
+    readonly effect: string;
+    /** JSON. */
+    readonly attempts: string;
+    readonly createdAt: number;
+  };
 
 const begin = builtOnce((db: Kysely<Database>, params: StandIns<Begun>): CompiledQuery => {
   const values = [
@@ -145,21 +153,24 @@ const begin = builtOnce((db: Kysely<Database>, params: StandIns<Begun>): Compile
     params.value("approvalRequestId"),
     params.value("createdAt"),
     params.value("turn"),
+    params.value("attempts"),
   ];
   const addition = sql`
     insert into tool_exchanges (item_id, response_id, organization, project, call_id, name, server, arguments,
-      effect, approval_request_id, created_at, turn)
+      effect, approval_request_id, created_at, turn, attempts)
     select ${sql.join(values)} where ${isNotElsewhere(params)}`;
-  const mayBegin = sql`tool_exchanges.effect = 'none' and tool_exchanges.output is null`;
+  const mayBegin = sql`tool_exchanges.effect in ('none', 'idempotent') and tool_exchanges.output is null`;
   return dialectal(
     sql`${addition}
-      on conflict (item_id) do update set arguments = excluded.arguments, call_id = excluded.call_id where ${mayBegin}
+      on conflict (item_id) do update set arguments = excluded.arguments, call_id = excluded.call_id,
+        attempts = excluded.attempts where ${mayBegin}
       on conflict do nothing`,
     // Here an insert can handle only one kind of conflict.
     () => sql`
       with added as (${addition} on conflict do nothing returning item_id),
       again as (update tool_exchanges
-        set arguments = ${params.value("arguments")}, call_id = ${params.value("callId")}
+        set arguments = ${params.value("arguments")}, call_id = ${params.value("callId")},
+          attempts = ${params.value("attempts")}
         where item_id = ${params.value("itemId")} and ${mayBegin} and ${isNotElsewhere(params)}
           and not exists (select 1 from added) returning item_id)
       select item_id from added union all select item_id from again`,
@@ -206,7 +217,8 @@ const finish = builtOnce(
   (db: Kysely<Database>, params: StandIns<Finished>): CompiledQuery =>
     sql`
     update tool_exchanges set output = ${params.value("output")}, parts = ${params.value("parts")},
-      item = ${params.value("item")}, usage = ${params.value("usage")}, outcome = ${params.value("outcome")}
+      item = ${params.value("item")}, usage = ${params.value("usage")}, outcome = ${params.value("outcome")},
+      attempts = ${params.value("attempts")}
     where item_id = ${params.value("itemId")} and organization = ${params.value("organization")}
       and project = ${params.value("project")} and ${isNotElsewhere(params)}`.compile(db),
 );

@@ -22,6 +22,7 @@ const CALL: BegunExchange = {
   effect: "may_have",
   approvalRequestId: null,
   turn: 1,
+  attempts: [{ startedAt: 1000, endedAt: null, node: "one", outcome: null }],
 };
 const ITEM = {
   id: "mcp_1",
@@ -55,7 +56,7 @@ testStores("a call is found as it was begun and as it ended, by its owner only",
   const { tools } = await openTestStore();
   await tools.begin(OURS, "resp_1", CALL);
   expect((await tools.find(OURS, ["mcp_1", "mcp_2"])).get("mcp_1")).toStrictEqual({ ...CALL, result: null });
-  await tools.finish(OURS, "resp_1", RESULT);
+  await tools.finish(OURS, "resp_1", RESULT, CALL.attempts);
   expect([...(await tools.find(OURS, ["mcp_1"]))]).toStrictEqual([["mcp_1", { ...CALL, result: RESULT }]]);
   expect(await tools.find(THEIRS, ["mcp_1"])).toStrictEqual(new Map());
 });
@@ -65,7 +66,7 @@ testStores("a call keeps that its outcome is unknown, and one of an earlier rele
   const { tools } = await openTestStore({ file });
   const outcome = async () => (await tools.find(OURS, ["mcp_1"])).get("mcp_1")?.result?.outcome;
   await tools.begin(OURS, "resp_1", CALL);
-  await tools.finish(OURS, "resp_1", { ...RESULT, outcome: "unknown" });
+  await tools.finish(OURS, "resp_1", { ...RESULT, outcome: "unknown" }, CALL.attempts);
   expect(await outcome()).toBe("unknown");
   await runSql(file, "update tool_exchanges set outcome = null");
   expect(await outcome()).toBe("finished");
@@ -79,7 +80,7 @@ testStores("only a call without effects begins a second time under its item", as
   await tools.begin(OURS, "resp_1", search);
   await tools.begin(OURS, "resp_1", { ...search, arguments: "{}" });
   expect((await tools.find(OURS, ["ws_1"])).get("ws_1")?.arguments).toBe("{}");
-  await tools.finish(OURS, "resp_1", { ...RESULT, itemId: "ws_1" });
+  await tools.finish(OURS, "resp_1", { ...RESULT, itemId: "ws_1" }, []);
   await expect(tools.begin(OURS, "resp_1", search)).rejects.toThrow(RunLost);
 });
 
@@ -100,7 +101,7 @@ testStores("the items that follow a call are kept with it", async () => {
     following,
   } as const;
   await tools.begin(OURS, "resp_1", { ...CALL, itemId: "sh_1", effect: "sandboxed" });
-  await tools.finish(OURS, "resp_1", result);
+  await tools.finish(OURS, "resp_1", result, []);
   expect((await tools.find(OURS, ["sh_1"])).get("sh_1")?.result).toStrictEqual(result);
 });
 
@@ -173,9 +174,9 @@ testStores("another server that makes the response can neither begin nor finish 
   await ours.tools.begin(OURS, "resp_1", CALL);
   const other = await openTestStore({ file });
   await expect(other.tools.begin(OURS, "resp_1", { ...CALL, itemId: "mcp_2" })).rejects.toThrow(RunLost);
-  await expect(other.tools.finish(OURS, "resp_1", RESULT)).rejects.toThrow(RunLost);
+  await expect(other.tools.finish(OURS, "resp_1", RESULT, CALL.attempts)).rejects.toThrow(RunLost);
   await ours.ledger.release("resp_1", { hadBegun: true });
-  await expect(ours.tools.finish(OURS, "resp_1", RESULT)).rejects.toThrow(RunLost);
+  await expect(ours.tools.finish(OURS, "resp_1", RESULT, CALL.attempts)).rejects.toThrow(RunLost);
 });
 
 testStores(
@@ -185,7 +186,7 @@ testStores(
     const store = await openTestStore({ file });
     await openRun(store, "resp_1");
     await store.tools.begin(OURS, "resp_1", CALL);
-    await store.tools.finish(OURS, "resp_1", RESULT);
+    await store.tools.finish(OURS, "resp_1", RESULT, CALL.attempts);
     const end = aResponse("resp_1", { status: "completed", completed_at: 1_760_000_009 });
     await store.events.close("resp_1", [], { response: end, outputItems: [ITEM] });
     await store.events.open({ owner: OURS, response: aResponse("resp_2"), inputItems: [ITEM] }, []);

@@ -3,6 +3,7 @@ import type { Owner } from "@antiphon/domain/owner.ts";
 import {
   ApprovalSpent,
   type BegunExchange,
+  type CallAttempt,
   type FinishedExchange,
   type KnownExchange,
   type ToolLedger,
@@ -40,12 +41,18 @@ export class StoredToolLedger implements ToolLedger {
     if (outcome !== "written") throw new RunLost("the call has begun already, or another server makes the response");
   }
 
-  async finish(owner: Owner, responseId: string, result: FinishedExchange): Promise<void> {
+  async finish(
+    owner: Owner,
+    responseId: string,
+    result: FinishedExchange,
+    attempts: readonly CallAttempt[],
+  ): Promise<void> {
     const { itemId, item, output, parts, usage, outcome, following = [] } = result;
     const texts = {
       item: JSON.stringify(following.length === 0 ? item : [item, ...following]),
       parts: JSON.stringify(parts),
       usage: usage === null ? null : JSON.stringify(usage),
+      attempts: JSON.stringify(attempts),
     };
     const step = { type: "finish", itemId, output, outcome, ...texts } as const;
     if ((await this.#write({ owner, responseId, step })) !== "written")
@@ -139,7 +146,8 @@ function exchangeOf(row: ToolExchangesTable): KnownExchange {
           outcome: outcome ?? "finished",
         };
   const approvalRequestId = row.approval_request_id;
-  return { itemId, callId, name, server, arguments: row.arguments, effect, approvalRequestId, turn, result };
+  const attempts = row.attempts === null ? [] : storedJson<readonly CallAttempt[]>(row.attempts);
+  return { itemId, callId, name, server, arguments: row.arguments, effect, approvalRequestId, turn, attempts, result };
 }
 
 /** The item of the call, or a list with the items that follow it. */

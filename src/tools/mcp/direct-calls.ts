@@ -6,7 +6,7 @@ import type { CallToolResult } from "@modelcontextprotocol/client";
 import type { BegunReply } from "./call-ids.ts";
 import { McpTimeout } from "./mcp-failure.ts";
 import type { McpAddress } from "./mcp-server.ts";
-import { type EndableTransport, REPLY_BYTES_MAX } from "./open-transport.ts";
+import { type EndableTransport, KEY_HEADER, REPLY_BYTES_MAX } from "./open-transport.ts";
 import { lightResult } from "./results/light-results.ts";
 import { CALL_RESULT } from "./results/read-result.ts";
 
@@ -18,6 +18,16 @@ const OVER = new Error("nobody waits for this call any more");
 export interface CallParams {
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
+  /** The same in all attempts at the call. Null for a call that changes nothing. */
+  readonly key: string | null;
+}
+
+/** The member of `_meta` with the key of a call. */
+const KEY_MEMBER = "antiphon/idempotency-key";
+
+/** What the server gets as the parameters of a call. */
+export function sentParams({ name, arguments: args, key }: CallParams) {
+  return { name, arguments: args, ...(key === null ? {} : { _meta: { [KEY_MEMBER]: key } }) };
 }
 
 export type DirectOutcome =
@@ -65,12 +75,15 @@ export class DirectCalls {
     this.#calls += 1;
     const id = `call-${this.#calls}`;
     const wait = this.#begin(id, limits);
-    const message = { method: "tools/call", params: { ...params, _meta: { progressToken: id } }, jsonrpc: "2.0", id };
+    const sent = sentParams(params);
+    const sentMeta = { ...sent._meta, progressToken: id };
+    const message = { method: "tools/call", params: { ...sent, _meta: sentMeta }, jsonrpc: "2.0", id };
+    const headers = params.key === null ? this.#headers : { ...this.#headers, [KEY_HEADER]: params.key };
     try {
       const reply = await egress.callGuarded(address.url, {
         kind: "mcp",
         method: "POST",
-        headers: this.#headers,
+        headers,
         body: JSON.stringify(message),
         bytesMax: REPLY_BYTES_MAX,
         signal: wait.signal,

@@ -11,7 +11,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { type BegunReply, CallIds } from "./call-ids.ts";
 import { directCallsTo, type McpConnectionOptions, serverTransport } from "./connection-parts.ts";
-import type { CallParams, DirectCalls } from "./direct-calls.ts";
+import { type CallParams, type DirectCalls, sentParams } from "./direct-calls.ts";
 import { createMcpClient, listenForLists, type ServerTraits } from "./mcp-client.ts";
 import { type Delivery, deliveryAt, McpFault, refusedStatus, timeoutSignal } from "./mcp-failure.ts";
 import type { McpServer } from "./mcp-server.ts";
@@ -41,6 +41,8 @@ const BAD_REQUEST = 400;
 export interface Asking {
   readonly signal: AbortSignal;
   readonly until: AbortSignal;
+  /** The key of a call of a tool. */
+  readonly key?: string | null;
 }
 
 interface OpenClient {
@@ -183,20 +185,21 @@ export class McpConnection {
       resetTimeoutOnProgress: true,
       maxTotalTimeout: PROGRESS_FACTOR * timeout - passedMs,
     };
-    const params = { name: call.name, arguments: call.arguments };
+    const params = sentParams(call);
     const work = (client: Client): Promise<CallToolResult> =>
       client.getProtocolEra() === "modern"
         ? client.callTool(params, { ...options, toolDefinition })
         : client.request({ method: "tools/call", params }, CALL_RESULT, options);
-    return await this.#ask(asking, NOT_FOUND, work, beginning);
+    return await this.#ask({ ...asking, key: call.key }, NOT_FOUND, work, beginning);
   }
 
   /** A call during which a server of an older protocol may ask the user. */
   openCall(call: CallParams): PausableCall {
-    const params = { name: call.name, arguments: call.arguments };
+    const params = sentParams(call);
+    const { key } = call;
     const timing = { timeout: OPEN_CALL_MS, resetTimeoutOnProgress: true };
     const begin = async (signal: AbortSignal, onprogress: () => void): Promise<CallToolResult> =>
-      await this.#ask({ signal, until: signal }, NOT_FOUND, (client) =>
+      await this.#ask({ signal, until: signal, key }, NOT_FOUND, (client) =>
         client.request({ method: "tools/call", params }, CALL_RESULT, { ...timing, signal, onprogress }),
       );
     return new PausableCall({ begin, timeoutMs: this.#options.callTimeoutMs }, this.#floor);
@@ -213,8 +216,8 @@ export class McpConnection {
   ): Promise<CallToolResult | InputRequiredResult> {
     const toolDefinition: Tool = { name: call.name, inputSchema: { ...schema, type: "object" } };
     const options = { signal: asking.signal, timeout: this.#options.callTimeoutMs, toolDefinition };
-    return await this.#ask(asking, NOT_FOUND, (client) =>
-      client.callTool({ ...call, ...answers }, { ...options, allowInputRequired: true }),
+    return await this.#ask({ ...asking, key: call.key }, NOT_FOUND, (client) =>
+      client.callTool({ ...sentParams(call), ...answers }, { ...options, allowInputRequired: true }),
     );
   }
 
@@ -224,7 +227,7 @@ export class McpConnection {
     return client.getProtocolEra() === "modern";
   }
 
-  async #callDirectly(direct: DirectCalls, { name, arguments: args }: CallParams, { signal, until }: Asking) {
+  async #callDirectly(direct: DirectCalls, { name, arguments: args, key }: CallParams, { signal, until }: Asking) {
     signal.throwIfAborted();
     let delivery: Delivery = "unsent";
     const onSent = (): void => {
@@ -232,7 +235,7 @@ export class McpConnection {
     };
     const limits = { signals: [signal, until], timeoutMs: this.#options.callTimeoutMs, onSent };
     try {
-      return await direct.call({ name, arguments: args }, limits);
+      return await direct.call({ name, arguments: args, key }, limits);
     } catch (error) {
       signal.throwIfAborted();
       throw new McpFault(error, { status: null, isForgotten: false, delivery });
@@ -252,7 +255,7 @@ export class McpConnection {
 
   /** `forgotten`: the status besides 404 that means an unknown session. */
   async #ask<T>(
-    { signal, until }: Asking,
+    { signal, until, key = null }: Asking,
     forgotten: number,
     work: (client: Client) => Promise<T>,
     beginning: BegunReply | null = null,
@@ -262,7 +265,7 @@ export class McpConnection {
     const hadSession = transport.sessionId !== undefined;
     const failure = new AbortController();
     const delivery = beginning === null ? "unsent" : deliveryAt(beginning.reply.status);
-    const use: Use = { signals: [until, failure.signal], refusedWith: null, delivery, beginning };
+    const use: Use = { signals: [until, failure.signal], refusedWith: null, delivery, beginning, key };
     try {
       return await withinUse(use, () => work(client));
     } catch (error) {

@@ -35,6 +35,8 @@ export interface OperatorServer {
   readonly requireApproval: RequireApproval;
   /** Whether a request may ask for less approval. Otherwise calls that need approval do so whatever it says. */
   readonly allowsLessApproval: boolean;
+  /** Names of tools that do no more if a call is repeated with the same key, beside those that say so themselves. */
+  readonly idempotent?: readonly string[];
   /** Its allowed owners, as `organization` or `organization/project`; everybody if null. */
   readonly owners: readonly string[] | null;
   readonly connectorIds: readonly string[];
@@ -84,6 +86,8 @@ export interface McpServer {
   /** Whether its questions to the user are passed to the client. */
   readonly asksUser: boolean;
   readonly tokenPlace: TokenPlace;
+  /** As in `OperatorServer`; empty for servers from the request. */
+  readonly idempotent: readonly string[];
   /** The operator's limits; null for servers from the request. */
   readonly limits: Pick<OperatorServer, "allowedTools" | "requireApproval"> | null;
   readonly description: string | null;
@@ -112,7 +116,16 @@ export function serverOf(options: Pick<McpOptions, "servers">, tool: McpInput, o
     if (tool.server_url == null) return null;
     const reach: McpAddress = { type: "url", url: tool.server_url, headers: mcpHeaders(tool) };
     const tokenPlace = { type: "request" } as const;
-    return { label: tool.server_label, reach, isOperators: false, asksUser, tokenPlace, limits: null, description };
+    return {
+      label: tool.server_label,
+      reach,
+      isOperators: false,
+      asksUser,
+      tokenPlace,
+      idempotent: [],
+      limits: null,
+      description,
+    };
   }
   return {
     label: tool.server_label,
@@ -120,6 +133,7 @@ export function serverOf(options: Pick<McpOptions, "servers">, tool: McpInput, o
     isOperators: true,
     asksUser,
     tokenPlace: operatorsTokenPlace(operators, tool),
+    idempotent: operators.idempotent ?? [],
     limits: {
       allowedTools: operators.allowedTools,
       requireApproval: operators.allowsLessApproval ? null : operators.requireApproval,

@@ -5,7 +5,7 @@ import { isResourceTool, RESOURCE_TOOL } from "./resources/resource-tool.ts";
 export interface OfferedMcpTool {
   readonly definition: McpListedTool;
   readonly readOnly: boolean;
-  /** Whether the server declares that repeating a call has no further effect. */
+  /** Whether the server or the operator declares that repeating a call has no further effect. */
   readonly idempotent: boolean;
   /** Whether it is our function for the server's resources, and no tool of the server. */
   readonly readsResources: boolean;

@@ -58,6 +58,7 @@ export async function openServer(pools: ConnectionPools, opening: Opening): Prom
     const context: CallContext = {
       link,
       label,
+      responseId: scope.responseId,
       asking: server.asksUser
         ? new AskingCalls({ link, label, secrets, scope, heldCalls: pools.heldCalls, isOnlyProcess })
         : null,

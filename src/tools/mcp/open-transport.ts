@@ -13,6 +13,8 @@ const METHOD_NOT_ALLOWED = 405;
 /** A message that cancels a request. It is sent after the request was abandoned, within this time limit. */
 const CANCELLED = '{"jsonrpc":"2.0","method":"notifications/cancelled"';
 const CANCELLED_MS = 5000;
+/** The header with the key of a call. */
+export const KEY_HEADER = "idempotency-key";
 /** The method of a message that calls a tool. */
 const CALL = "tools/call";
 
@@ -43,6 +45,8 @@ export interface Use {
   delivery: Delivery;
   /** The begun reply to the first message, which was sent directly; null once it is taken. */
   beginning: BegunReply | null;
+  /** Sent as a header with the message that calls a tool; null for none. */
+  readonly key: string | null;
 }
 
 const USES = new AsyncLocalStorage<Use>();
@@ -82,6 +86,8 @@ function guardedFetch(kind: HttpTransport, address: McpAddress, options: McpTran
     if (response !== null) return response;
     const method = init.method ?? "GET";
     const headers = new Headers(init.headers);
+    if (use !== undefined && use.key !== null && isRecord(message) && message["method"] === CALL)
+      headers.set(KEY_HEADER, use.key);
     // A stream of the server's own messages is not needed. A stream that resumes a broken reply is opened.
     if (kind === "streamable" && method === "GET" && !headers.has("last-event-id"))
       return new Response(null, { status: METHOD_NOT_ALLOWED });

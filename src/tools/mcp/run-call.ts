@@ -1,6 +1,12 @@
 import { isRecord } from "@antiphon/base/json/records.ts";
 import type { McpCall } from "@antiphon/contracts/responses-api/types.ts";
-import type { MadeCall, ToolCall, ToolOutcome } from "@antiphon/domain/hosted-tool.ts";
+import {
+  type CallEffect,
+  type MadeCall,
+  mayChangeWorld,
+  type ToolCall,
+  type ToolOutcome,
+} from "@antiphon/domain/hosted-tool.ts";
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { readArguments } from "../read-arguments.ts";
 import { withoutSteps } from "../without-steps.ts";
@@ -18,6 +24,7 @@ const INVALID_REQUEST = -32_600;
 export interface CallContext extends ShownLimits {
   readonly link: ServerLink;
   readonly label: string;
+  readonly responseId: string;
   /** Null if the user cannot be asked during a call. */
   readonly asking: AskingCalls | null;
 }
@@ -50,13 +57,15 @@ export function mcpCall(context: CallContext, offer: OfferedMcpTool, origin: Cal
   return {
     item,
     streams: "arguments",
-    effect: effectOf(offer),
+    effect: effectOf(offer, origin),
     run: (args, signal) => withoutSteps(callMcpTool(context, { ...item, arguments: args }, { offer, origin }, signal)),
   };
 }
 
-function effectOf({ readOnly, idempotent }: OfferedMcpTool): ToolCall["effect"] {
-  return readOnly || idempotent ? "none" : "may_have";
+/** A call that goes on with an answer of the user is not made again: the answer is used up. */
+function effectOf({ readOnly, idempotent }: OfferedMcpTool, { answered }: CallOrigin): CallEffect {
+  if (readOnly) return "none";
+  return idempotent && answered === undefined ? "idempotent" : "may_have";
 }
 
 async function callMcpTool(
@@ -68,6 +77,7 @@ async function callMcpTool(
   const { name, input_schema: schema } = offer.definition;
   const args = readArguments(item.arguments);
   if (args === null) return wrongArguments(item);
+  const effect = effectOf(offer, origin);
   try {
     if (offer.readsResources) {
       const question = readQuestion(args);
@@ -75,7 +85,8 @@ async function callMcpTool(
         ? wrongArguments(item, "The uri and the cursor are not texts")
         : ran(item, await askResources(context.link, question, signal), context);
     }
-    const call = { name, arguments: args, schema: isRecord(schema) ? schema : {} };
+    const key = mayChangeWorld(effect) ? `${context.responseId}.${origin.id}` : null;
+    const call = { name, arguments: args, key, schema: isRecord(schema) ? schema : {} };
     if (context.asking !== null) {
       const askingCall = { ...call, text: item.arguments, mayWait: origin.mayWait };
       const { answered } = origin;
@@ -83,20 +94,18 @@ async function callMcpTool(
         answered === undefined
           ? await context.asking.begin(askingCall, signal)
           : await context.asking.goOn(answered, askingCall, signal);
-      return endedOutcome(item, end, offer, context);
+      return endedOutcome(item, end, effect, context);
     }
     return ran(item, await context.link.callTool(call, signal), context);
   } catch (error) {
     if (signal.aborted) return stoppedOutcome(item);
-    return effectOf(offer) === "may_have" && mayHaveActed(error)
-      ? { type: "unknown" }
-      : failedCall(item, error, context);
+    return mayChangeWorld(effect) && mayHaveActed(error) ? { type: "unknown" } : failedCall(item, error, context);
   }
 }
 
-function endedOutcome(item: McpCall, end: CallEnd, offer: OfferedMcpTool, context: CallContext): ToolOutcome {
+function endedOutcome(item: McpCall, end: CallEnd, effect: CallEffect, context: CallContext): ToolOutcome {
   if (end.type === "result") return ran(item, end.result, context);
-  if (end.type === "lost") return effectOf(offer) === "may_have" ? { type: "unknown" } : lostCall(item);
+  if (end.type === "lost") return mayChangeWorld(effect) ? { type: "unknown" } : lostCall(item);
   const question = { first: end.item, last: end.item };
   return { ...outcome({ ...item, status: "incomplete" }, ASKED), following: [question], asks: true };
 }
@@ -138,7 +147,7 @@ const NOT_AN_OBJECT = `The arguments are not a JSON object. ${NOT_CALLED}`;
 
 function wrongArguments(item: McpCall, message = "The arguments are not a JSON object"): ToolOutcome {
   const error = { type: "mcp_protocol_error" as const, code: INVALID_PARAMS, message };
-  return outcome({ ...item, status: "failed", error }, `${message}. ${NOT_CALLED}`);
+  return { ...outcome({ ...item, status: "failed", error }, `${message}. ${NOT_CALLED}`), hasNotActed: true };
 }
 
 function ran(item: McpCall, result: CallToolResult, context: CallContext): ToolOutcome {
@@ -156,7 +165,8 @@ function shownContent({ content }: CallToolResult, output: string, { charactersM
 
 function failedCall(item: McpCall, error: unknown, { secrets }: CallContext): ToolOutcome {
   const failure = explainMcpFailure(error, secrets);
-  return outcome({ ...item, status: "failed", error: failure }, `The call failed: ${failure.message}.`);
+  const failedItem = { ...item, status: "failed" as const, error: failure };
+  return { ...outcome(failedItem, `The call failed: ${failure.message}.`), hasNotActed: true };
 }
 
 function stoppedOutcome(item: McpCall): ToolOutcome {

@@ -135,9 +135,14 @@ export class ServerTools {
   #set(tools: readonly OfferedMcpTool[]): void {
     const { server } = this.#source.opening;
     const callable = tools.filter(({ definition }) => definition.name !== ELICITATION); // That names questions.
-    this.#offers = new Map(callable.map((offer) => [offer.definition.name, offer]));
+    this.#offers = new Map(callable.map((offer) => [offer.definition.name, withOperatorsWord(offer, server)]));
     this.#functions = callable.map((offer) => mcpFunction(server, offer));
   }
+}
+
+/** The operator may know of a tool what its server does not say. */
+function withOperatorsWord(offer: OfferedMcpTool, { idempotent }: McpServer): OfferedMcpTool {
+  return { ...offer, idempotent: offer.idempotent || idempotent.includes(offer.definition.name) };
 }
 
 async function readList({ opening, link, secrets }: ListSource, id: string, signal: AbortSignal) {

@@ -11,7 +11,7 @@ import { verifies } from "../../verifies.ts";
 import { type JsonRpc, plainTool, startScripted, toolList } from "./mcp-servers.ts";
 import { called, mcpInput, type OpenMore, opened } from "./opened-tool.ts";
 
-/** The tool `pay` may have effects; `look` has none, and `set` can be repeated. */
+/** The tool `pay` may have effects; `look` has none, and `set` has one however often it is called. */
 const TOOLS = [
   plainTool("pay"),
   plainTool("look", { annotations: { readOnlyHint: true } }),
@@ -76,7 +76,7 @@ describe("a call that may have effects is unknown, and one without is failed,", 
     ["when the result breaks the protocol", () => ({ result: { content: "text" } })],
   ])("%s", async (_when, answer, more) => {
     verifies("tools.mcp.unknown-outcome");
-    expect(await outcomesOf(answer, more)).toEqual(["unknown", "failed", "failed"]);
+    expect(await outcomesOf(answer, more)).toEqual(["unknown", "failed", "unknown"]);
   });
 
   test("when the stream of the older transport breaks", async () => {

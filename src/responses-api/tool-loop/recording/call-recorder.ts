@@ -1,6 +1,6 @@
 import type { Tool } from "@antiphon/contracts/responses-api/types.ts";
-import { type ToolCall, type ToolOutcome, UNKNOWN_EFFECT } from "@antiphon/domain/hosted-tool.ts";
-import type { FinishedExchange } from "@antiphon/domain/tool-ledger.ts";
+import { mayChangeWorld, type ToolCall, type ToolOutcome, UNKNOWN_EFFECT } from "@antiphon/domain/hosted-tool.ts";
+import type { BegunExchange, FinishedExchange, KnownExchange } from "@antiphon/domain/tool-ledger.ts";
 import { RunLost } from "../../../runs/ports/store-faults.ts";
 import type { Sources } from "../citations/sources.ts";
 import {
@@ -16,11 +16,12 @@ import type { LoopRun, LoopServices } from "../loop-parts.ts";
 import { returnsOutsideText } from "../offer-tools.ts";
 import { cutOutput, fence } from "../results/fence.ts";
 import type { ToolUsageSum } from "../usage/tool-usage.ts";
+import { attemptOutcome, CallAttempts, interruptedAttempts } from "./call-attempts.ts";
 
 type Told = Extract<ToolOutcome, { type: "told" }>;
 
 export interface CallRecorderParts {
-  readonly services: Pick<LoopServices, "tools" | "ledger" | "spending">;
+  readonly services: Pick<LoopServices, "tools" | "ledger" | "spending" | "observer" | "nodeName">;
   readonly run: LoopRun;
   /** Calls that have ended add to the next three. */
   readonly sources: Sources;
@@ -31,22 +32,50 @@ export interface CallRecorderParts {
 /** Stores in the ledger which calls begin and how they end, and shows their ends. */
 export class CallRecorder {
   readonly #parts: CallRecorderParts;
+  readonly #attempts: CallAttempts;
 
   constructor(parts: CallRecorderParts) {
     this.#parts = parts;
+    this.#attempts = new CallAttempts(parts.services.nodeName);
   }
 
-  /** Resolves once the beginning of the call is durable. Rejects like `ToolLedger.begin`. */
+  /** A crash interrupted this call, which runs again. */
+  remember(exchange: KnownExchange): void {
+    this.#attempts.remember(exchange);
+  }
+
+  /** Stores the result of a call that a crash interrupted and that does not run again. Rejects like `ToolLedger.begin`. */
+  async settle({ attempts, effect }: BegunExchange, result: FinishedExchange): Promise<void> {
+    const { services, run } = this.#parts;
+    if (mayChangeWorld(effect)) services.observer.noteEffect("unknown");
+    await services.ledger?.finish(run.owner, run.responseId, result, interruptedAttempts(attempts));
+  }
+
+  /** Resolves once the beginning of an attempt is durable. Rejects like `ToolLedger.begin`. */
   async begin(job: MadeRun, call: ToolCall, itemId: string, args: string): Promise<void> {
     const { services, run } = this.#parts;
     const storing = call.effect === "none" ? null : run.storeNow();
     if (job.approvalRequestId !== null) await storing; // A run that cannot be stored uses no approval.
     const { ledger } = services;
+    const attempts = this.#attempts.begin(itemId);
     const beginning =
       ledger === null
         ? this.#spendApproval(job)
-        : ledger.begin(run.owner, run.responseId, exchangeOf(job, call, itemId, args));
+        : ledger.begin(run.owner, run.responseId, exchangeOf(job, call, args, { itemId, attempts }));
     await Promise.all([storing, beginning]);
+  }
+
+  /**
+   * Stores how an attempt came out if nobody knows after it whether the call has acted. Returns the number of attempts;
+   * null if it is known. Rejects like `ToolLedger.begin`.
+   */
+  async noteUnsettled(job: MadeRun, call: ToolCall, args: string, outcome: ToolOutcome): Promise<number | null> {
+    const { services, run } = this.#parts;
+    if (call.item === null || !this.#attempts.isUnsettled(call.item.id, outcome)) return null;
+    const { id: itemId } = call.item;
+    const attempts = this.#attempts.end(itemId, attemptOutcome(outcome));
+    await services.ledger?.begin(run.owner, run.responseId, exchangeOf(job, call, args, { itemId, attempts }));
+    return attempts.length;
   }
 
   /** A call that is not stored uses its approval, too. */
@@ -60,6 +89,8 @@ export class CallRecorder {
     const { place } = job;
     const { services, sources, foundTools: allFound, toolUsage } = this.#parts;
     if (outcome.type === "unknown") return await this.endUnknown(job, call, args);
+    if (mayChangeWorld(call.effect)) services.observer.noteEffect(attemptOutcome(outcome));
+    if (call.item !== null) this.#attempts.end(call.item.id, attemptOutcome(outcome));
     if (outcome.type === "asks" || outcome.type === "goes_on") {
       place.add(...endingEvents(job, outcome));
       return { output: null, asks: outcome.type === "asks", item: outcome.item };
@@ -91,7 +122,9 @@ export class CallRecorder {
   /** Ends a call that may have taken effect like a crash would. */
   async endUnknown(job: MadeRun, call: ToolCall, args: string): Promise<CallResult> {
     const { view, place } = job;
+    this.#parts.services.observer.noteEffect("unknown");
     if (view.item === null) return { output: outputOf(job, UNKNOWN_EFFECT), asks: false, item: null };
+    this.#attempts.end(view.item.id, "unknown");
     const result = unknownResult(view.item, args);
     try {
       await this.#keep(job, call, args, result);
@@ -119,7 +152,9 @@ export class CallRecorder {
 
   async #keep(job: MadeRun, call: ToolCall, args: string, result: FinishedExchange): Promise<void> {
     const { services, run } = this.#parts;
-    await services.ledger?.finish(run.owner, run.responseId, result);
-    run.listener.onExchange({ ...exchangeOf(job, call, result.itemId, args), result });
+    const { itemId } = result;
+    const attempts = this.#attempts.end(itemId, "done");
+    await services.ledger?.finish(run.owner, run.responseId, result, attempts);
+    run.listener.onExchange({ ...exchangeOf(job, call, args, { itemId, attempts }), result });
   }
 }

@@ -36,6 +36,7 @@ function exchange(number: number, effect: KnownExchange["effect"], output: strin
     effect,
     approvalRequestId: null,
     turn: number,
+    attempts: [],
     result:
       output === null
         ? null

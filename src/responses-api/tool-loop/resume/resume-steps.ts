@@ -1,3 +1,4 @@
+import { mayChangeWorld, mayRunAgain } from "@antiphon/domain/hosted-tool.ts";
 import type { HostedItem } from "@antiphon/domain/models/hosted.ts";
 import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
@@ -90,7 +91,7 @@ export function openStep(open: HostedItem, exchange: KnownExchange | undefined):
   if (exchange === undefined) return { type: "cut", last: cutForm(open) };
   const { result } = exchange;
   if (result !== null) return { type: "settled", exchange, result, first: null, isNew: false };
-  if (exchange.effect === "none") return { type: "again", exchange, item: open, first: null };
+  if (mayRunAgain(exchange.effect)) return { type: "again", exchange, item: open, first: null };
   return interruptedStep(exchange, open, null);
 }
 
@@ -100,12 +101,12 @@ export function openStep(open: HostedItem, exchange: KnownExchange | undefined):
  */
 export function unshownStep(exchange: KnownExchange): readonly ResumeStep[] {
   const { result, effect, approvalRequestId } = exchange;
-  if (effect !== "may_have" && approvalRequestId === null) return [];
+  if (!mayChangeWorld(effect) && approvalRequestId === null) return [];
   const first = firstFormOf(exchange);
   if (result !== null) return [{ type: "settled", exchange, result, first: first ?? result.item, isNew: false }];
   if (first === null) return [];
   return [
-    effect === "none" ? { type: "again", exchange, item: first, first } : interruptedStep(exchange, first, first),
+    mayRunAgain(effect) ? { type: "again", exchange, item: first, first } : interruptedStep(exchange, first, first),
   ];
 }
 

@@ -20,6 +20,7 @@ import { webhooksInPostgres } from "./migrations/0011-webhooks.ts";
 import { createAnswersInPostgres } from "./migrations/0012-create-answers.ts";
 import { redoLogsInPostgres } from "./migrations/0014-redo-logs.ts";
 import { batchesInPostgres } from "./migrations/0015-batches.ts";
+import { callAttemptsInPostgres } from "./migrations/0016-call-attempts.ts";
 import { postgresDialect } from "./postgres-dialect.ts";
 import { UnfitTables } from "./unfit-tables.ts";
 
@@ -44,6 +45,7 @@ export const POSTGRES_MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0012-create-answers": createAnswersInPostgres,
   "0014-redo-logs": redoLogsInPostgres,
   "0015-batches": batchesInPostgres,
+  "0016-call-attempts": callAttemptsInPostgres,
 };
 
 /** The time limit of a migration's statement, in milliseconds; it may copy a table. */

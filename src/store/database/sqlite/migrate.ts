@@ -31,6 +31,7 @@ import { webhooks } from "./migrations/0025-webhooks.ts";
 import { createAnswers } from "./migrations/0026-create-answers.ts";
 import { redoLogs } from "./migrations/0028-redo-logs.ts";
 import { batches } from "./migrations/0029-batches.ts";
+import { callAttempts } from "./migrations/0030-call-attempts.ts";
 
 /** All migrations by name. They run in the order of their names and are never edited once released. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -62,6 +63,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0026-create-answers": createAnswers,
   "0028-redo-logs": redoLogs,
   "0029-batches": batches,
+  "0030-call-attempts": callAttempts,
 };
 
 /** Runs all missing migrations, or none if one fails. Throws if the database is newer than this program. */

@@ -23,6 +23,7 @@ const CALL = {
   effect: "may_have",
   approvalRequestId: null,
   turn: 1,
+  attempts: [],
 } as const;
 const ITEM = {
   id: "mcp_1",
@@ -89,7 +90,7 @@ testStores(
     const empty = await countedIn(file);
     await store.tools.begin(OURS, "resp_1", CALL);
     expect((await countedIn(file)) - empty).toBe(Buffer.byteLength(CALL.arguments));
-    await store.tools.finish(OURS, "resp_1", RESULT);
+    await store.tools.finish(OURS, "resp_1", RESULT, []);
     const texts = [CALL.arguments, RESULT.output, JSON.stringify(RESULT.parts), JSON.stringify(ITEM)];
     const bytes = Buffer.byteLength(texts.join(""));
     expect((await countedIn(file)) - empty).toBe(bytes);

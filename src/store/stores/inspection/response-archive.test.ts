@@ -11,7 +11,15 @@ const CREATED = 1_760_000_000;
 
 testStores("results of tools are read as the model was shown them, by their owner only", async () => {
   const { archive, tools } = await openTestStore();
-  const call = { callId: "c", name: "file_search", server: null, arguments: "{}", effect: "none", turn: 1 } as const;
+  const call = {
+    callId: "c",
+    name: "file_search",
+    server: null,
+    arguments: "{}",
+    effect: "none",
+    turn: 1,
+    attempts: [],
+  } as const;
   const result: Omit<FinishedExchange, "itemId" | "output"> = {
     item: { id: "fs_1", type: "file_search_call", status: "completed", queries: ["owls"], results: null },
     parts: [],
@@ -20,8 +28,8 @@ testStores("results of tools are read as the model was shown them, by their owne
   };
   for (const itemId of ["fs_1", "fs_2", "fs_3"])
     await tools.begin(OURS, "resp_1", { ...call, itemId, approvalRequestId: null });
-  await tools.finish(OURS, "resp_1", { ...result, itemId: "fs_1", output: "x".repeat(65_537) });
-  await tools.finish(OURS, "resp_1", { ...result, itemId: "fs_2", output: "Owls hunt." });
+  await tools.finish(OURS, "resp_1", { ...result, itemId: "fs_1", output: "x".repeat(65_537) }, []);
+  await tools.finish(OURS, "resp_1", { ...result, itemId: "fs_2", output: "Owls hunt." }, []);
   expect(await archive.listToolResults(OURS, "resp_1")).toEqual([
     { item_id: "fs_1", text: "x".repeat(65_536), is_truncated: true },
     { item_id: "fs_2", text: "Owls hunt.", is_truncated: false },

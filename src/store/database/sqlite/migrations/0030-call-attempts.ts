@@ -1,0 +1,10 @@
+import { type Kysely, sql } from "kysely";
+import type { Migration } from "kysely/migration";
+
+/** The attempts of hosted tool calls, and what people have found out about those whose outcome is unknown. */
+export const callAttempts: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    for (const column of ["attempts", "settlement"])
+      await sql.raw(`alter table tool_exchanges add column ${column} text`).execute(db);
+  },
+};
