@@ -345,6 +345,16 @@ export class ResponsesApiClient {
     return this.#send({ operationId: "cancelResponse", method: "POST", path: `/v1/responses/${encodeURIComponent(responseId)}/cancel`, query: {}, accept: "json" }, options);
   }
 
+  /** `GET /v1/responses/{response_id}/effects` List the calls of tools of a response, with their attempts */
+  listResponseEffects(responseId: string, query?: { readonly limit?: number; readonly order?: Schema.ListOrder; readonly after?: string }, options?: RequestOptions): Promise<Schema.ResponseEffectList> {
+    return this.#send({ operationId: "listResponseEffects", method: "GET", path: `/v1/responses/${encodeURIComponent(responseId)}/effects`, query: query ?? {}, accept: "json" }, options);
+  }
+
+  /** `POST /v1/responses/{response_id}/effects/{effect_id}` Settle a call whose outcome is unknown */
+  settleResponseEffect(responseId: string, effectId: string, body: Schema.SettleEffectRequest, options?: RequestOptions): Promise<Schema.ResponseEffect> {
+    return this.#send({ operationId: "settleResponseEffect", method: "POST", path: `/v1/responses/${encodeURIComponent(responseId)}/effects/${encodeURIComponent(effectId)}`, query: {}, bodyKind: "json", body, accept: "json" }, options);
+  }
+
   /** `GET /v1/responses/{response_id}/events` Replay the events of a response, or attach to it while it runs */
   streamResponseEvents(responseId: string, query?: { readonly starting_after?: number; readonly dialect?: Schema.StreamDialect; readonly channels?: ReadonlyArray<Schema.StreamChannel> }, options?: RequestOptions): Promise<EventStream<Schema.AnyStreamEvent>> {
     return this.#send({ operationId: "streamResponseEvents", method: "GET", path: `/v1/responses/${encodeURIComponent(responseId)}/events`, query: query ?? {}, accept: "events" }, options);

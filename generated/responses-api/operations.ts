@@ -134,6 +134,10 @@ export interface ResponsesApiHandlers<Context> {
   getResponseAudio(request: GetResponseAudioCall, context: Context): Promise<GetResponseAudioReply>;
   /** `POST /v1/responses/{response_id}/cancel` Stop a running response */
   cancelResponse(request: CancelResponseCall, context: Context): Promise<CancelResponseReply>;
+  /** `GET /v1/responses/{response_id}/effects` List the calls of tools of a response, with their attempts */
+  listResponseEffects(request: ListResponseEffectsCall, context: Context): Promise<ListResponseEffectsReply>;
+  /** `POST /v1/responses/{response_id}/effects/{effect_id}` Settle a call whose outcome is unknown */
+  settleResponseEffect(request: SettleResponseEffectCall, context: Context): Promise<SettleResponseEffectReply>;
   /** `GET /v1/responses/{response_id}/events` Replay the events of a response, or attach to it while it runs */
   streamResponseEvents(request: StreamResponseEventsCall, context: Context): Promise<StreamResponseEventsReply>;
   /** `DELETE /v1/responses/{response_id}/exchanges` Delete what other servers were asked for a response */
@@ -946,6 +950,28 @@ export interface CancelResponseCall {
 export type CancelResponseReply =
   | BodyReply<200, Schema.Response>
   | BodyReply<400 | 401 | 404 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  ;
+
+export interface ListResponseEffectsCall {
+  readonly path: { readonly response_id: string };
+  readonly query: { readonly limit?: number; readonly order?: Schema.ListOrder; readonly after?: string };
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type ListResponseEffectsReply =
+  | BodyReply<200, Schema.ResponseEffectList>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface SettleResponseEffectCall {
+  readonly path: { readonly response_id: string; readonly effect_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: Schema.SettleEffectRequest;
+}
+export type SettleResponseEffectReply =
+  | BodyReply<200, Schema.ResponseEffect>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface StreamResponseEventsCall {
@@ -2533,6 +2559,40 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     bodySchema: null,
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "Response",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "listResponseEffects",
+    method: "get",
+    path: "/v1/responses/:response_id/effects",
+    summary: "List the calls of tools of a response, with their attempts",
+    extension: true,
+    secured: true,
+    query: { limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 100, default: 20 }, order: { kind: "string", array: false, required: false, aliases: [], enum: ["asc", "desc"], default: "desc" }, after: { kind: "string", array: false, required: false, aliases: [] } },
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "ResponseEffectList",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "settleResponseEffect",
+    method: "post",
+    path: "/v1/responses/:response_id/effects/:effect_id",
+    summary: "Settle a call whose outcome is unknown",
+    extension: true,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: ["application/json"],
+    bodyRequired: true,
+    bodySchema: "SettleEffectRequest",
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replySchema: "ResponseEffect",
     eventSchema: null,
     lineSchema: null,
   },

@@ -342,6 +342,72 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/responses/{response_id}/effects": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the calls of tools of a response, with their attempts
+         * @description Every call that this server ran for a stored response, also while it runs: when, by which server, and how each attempt came out.
+         */
+        get: operations["listResponseEffects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{response_id}/effects/{effect_id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Settle a call whose outcome is unknown
+         * @description Records what a person has found out, and whose key said so. It is said once. Later responses tell it to their model.
+         */
+        post: operations["settleResponseEffect"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/responses/{response_id}/input_items": {
         parameters: {
             query?: never;
@@ -7438,6 +7504,81 @@ export interface components {
             /** @description False if some of the exchanges were not kept, because there were too many or they were too large. */
             is_complete: boolean;
         };
+        /** @description A call of a tool that this server ran, and what became of it. */
+        ResponseEffect: {
+            /** @description The id of the call's item, such as mcp_…. */
+            id: string;
+            /** @constant */
+            object: "response.effect";
+            response_id: string;
+            /** @description The time of the first attempt, in Unix seconds. */
+            created_at: number;
+            /** @description The name of the tool. */
+            name: string;
+            /** @description The MCP server of the tool. Null for tools of this server. */
+            server_label: string | null;
+            effect: components["schemas"]["EffectKind"];
+            state: components["schemas"]["EffectState"];
+            /** @description The name under which the tool gets each attempt, in `_meta` and as the header Idempotency-Key. Null for calls that change nothing outside this server. */
+            key: string | null;
+            /** @description The approval that the call used. Null if it needed none. */
+            approval_request_id: string | null;
+            /** @description Oldest first. Empty for calls of earlier releases. */
+            attempts: components["schemas"]["EffectAttempt"][];
+            /** @description What a person has found out about a call whose outcome was unknown. Null if nobody has. */
+            settlement: components["schemas"]["EffectSettlement"] | null;
+        };
+        /**
+         * @description What the call may change. `none`: nothing. `sandboxed`: only its container. `idempotent`: something outside, but no more if it is repeated with the same key. `may_have`: something outside, and more with each repetition.
+         * @enum {string}
+         */
+        EffectKind: "none" | "sandboxed" | "idempotent" | "may_have";
+        /**
+         * @description `running`: it has not ended. `done`: the tool has succeeded. `failed`: it certainly did nothing, or the tool says that it failed. `asked`: the tool has asked the user, and the call goes on in a later response. `unknown`: it may have acted.
+         * @enum {string}
+         */
+        EffectState: "running" | "done" | "failed" | "asked" | "unknown";
+        /** @description One of the times that a call was made. */
+        EffectAttempt: {
+            /** @description Unix milliseconds, before anything was sent. */
+            started_at_ms: number;
+            /** @description Unix milliseconds. Null while it runs, and if its server ended first. */
+            ended_at_ms: number | null;
+            /** @description The name of the server that made it. */
+            node: string;
+            state: components["schemas"]["EffectState"];
+        };
+        /** @description What a person has found out. */
+        EffectSettlement: {
+            state: components["schemas"]["SettledState"];
+            note: string | null;
+            /** @description Unix seconds. */
+            settled_at: number;
+            /** @description The API key that settled it. */
+            key: components["schemas"]["KeyRef"];
+        };
+        /**
+         * @description `done`: the call has acted. `failed`: it has not.
+         * @enum {string}
+         */
+        SettledState: "done" | "failed";
+        /** @description A page of the calls of a response. */
+        ResponseEffectList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["ResponseEffect"][];
+            /** @description Null on an empty page. */
+            first_id: string | null;
+            has_more: boolean;
+            /** @description Null on an empty page. */
+            last_id: string | null;
+        };
+        /** @description What a person has found out about a call whose outcome is unknown. */
+        SettleEffectRequest: {
+            state: components["schemas"]["SettledState"];
+            /** @description How it was found out, for those who read the ledger. */
+            note?: string | null;
+        };
         /** @description The exchanges of the response are deleted. */
         DeletedExchanges: {
             /** @description The response. */
@@ -8372,6 +8513,8 @@ export interface components {
         IdempotencyKey: string;
         /** @description Begins with resp_. */
         ResponseId: string;
+        /** @description The id of a call's item, such as mcp_…. */
+        EffectId: string;
         /** @description Begins with conv_. */
         ConversationId: string;
         /** @description The id of an item. */
@@ -9083,6 +9226,14 @@ export type ExchangeBody = components['schemas']['ExchangeBody'];
 export type ResponseNote = components['schemas']['ResponseNote'];
 export type ShownToolResult = components['schemas']['ShownToolResult'];
 export type ResponseExchangeList = components['schemas']['ResponseExchangeList'];
+export type ResponseEffect = components['schemas']['ResponseEffect'];
+export type EffectKind = components['schemas']['EffectKind'];
+export type EffectState = components['schemas']['EffectState'];
+export type EffectAttempt = components['schemas']['EffectAttempt'];
+export type EffectSettlement = components['schemas']['EffectSettlement'];
+export type SettledState = components['schemas']['SettledState'];
+export type ResponseEffectList = components['schemas']['ResponseEffectList'];
+export type SettleEffectRequest = components['schemas']['SettleEffectRequest'];
 export type DeletedExchanges = components['schemas']['DeletedExchanges'];
 export type UsageResponse = components['schemas']['UsageResponse'];
 export type UsageTimeBucket = components['schemas']['UsageTimeBucket'];
@@ -9159,6 +9310,7 @@ export type ParameterCreateKey = components['parameters']['CreateKey'];
 export type ParameterOnceKey = components['parameters']['OnceKey'];
 export type ParameterIdempotencyKey = components['parameters']['IdempotencyKey'];
 export type ParameterResponseId = components['parameters']['ResponseId'];
+export type ParameterEffectId = components['parameters']['EffectId'];
 export type ParameterConversationId = components['parameters']['ConversationId'];
 export type ParameterItemId = components['parameters']['ItemId'];
 export type ParameterModelName = components['parameters']['ModelName'];
@@ -10338,6 +10490,175 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
+        };
+    };
+    listResponseEffects: {
+        parameters: {
+            query?: {
+                /** @description Most elements on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Newest first by default. */
+                order?: components["parameters"]["Order"];
+                /** @description The page starts after the element with this id. */
+                after?: components["parameters"]["After"];
+            };
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description Begins with resp_. */
+                response_id: components["parameters"]["ResponseId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of calls. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResponseEffectList"];
+                };
+            };
+            /** @description Codes: invalid_type, invalid_value, integer_below_min_value, integer_above_max_value. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description The response does not exist, or was made with `store` false. Codes: invalid_request_error. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    settleResponseEffect: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description Begins with resp_. */
+                response_id: components["parameters"]["ResponseId"];
+                /** @description The id of a call's item, such as mcp_…. */
+                effect_id: components["parameters"]["EffectId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "state": "done",
+                 *       "note": "The bank shows the payment."
+                 *     }
+                 */
+                "application/json": components["schemas"]["SettleEffectRequest"];
+            };
+        };
+        responses: {
+            /** @description The call as it is settled now. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResponseEffect"];
+                };
+            };
+            /** @description The body is invalid, or the outcome of the call is known. Codes: invalid_json, missing_required_parameter, unknown_parameter, invalid_type, invalid_value, string_above_max_length, effect_not_unknown. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description The response or the call does not exist. Codes: invalid_request_error. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            408: components["responses"]["TimedOut"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];

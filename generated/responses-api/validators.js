@@ -78173,8 +78173,232 @@ validate1551.errors = vErrors;
 return errors === 0;
 }
 
-export const validateDeletedExchanges = validate1555;
-const schema611 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchanges.deleted"},"deleted":{"type":"boolean","const":true}}};
+export const validateResponseEffect = validate1555;
+const schema611 = {"type":"object","additionalProperties":false,"required":["id","object","response_id","created_at","name","server_label","effect","state","key","approval_request_id","attempts","settlement"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.effect"},"response_id":{"type":"string"},"created_at":{"type":"integer"},"name":{"type":"string"},"server_label":{"type":["string","null"]},"effect":{"$ref":"#/components/schemas/EffectKind"},"state":{"$ref":"#/components/schemas/EffectState"},"key":{"type":["string","null"]},"approval_request_id":{"type":["string","null"]},"attempts":{"type":"array","items":{"$ref":"#/components/schemas/EffectAttempt"}},"settlement":{"anyOf":[{"$ref":"#/components/schemas/EffectSettlement"},{"type":"null"}]}}};
+const schema612 = {"type":"string","enum":["none","sandboxed","idempotent","may_have"]};
+
+function validate1556(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1556.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema612.type,parentSchema:schema612,data}];
+return false;
+}
+if(!((((data === "none") || (data === "sandboxed")) || (data === "idempotent")) || (data === "may_have"))){
+validate1556.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema612.enum},message:"must be equal to one of the allowed values",schema:schema612.enum,parentSchema:schema612,data}];
+return false;
+}
+validate1556.errors = vErrors;
+return errors === 0;
+}
+
+const schema613 = {"type":"string","enum":["running","done","failed","asked","unknown"]};
+
+function validate1558(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1558.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema613.type,parentSchema:schema613,data}];
+return false;
+}
+if(!(((((data === "running") || (data === "done")) || (data === "failed")) || (data === "asked")) || (data === "unknown"))){
+validate1558.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema613.enum},message:"must be equal to one of the allowed values",schema:schema613.enum,parentSchema:schema613,data}];
+return false;
+}
+validate1558.errors = vErrors;
+return errors === 0;
+}
+
+const schema614 = {"type":"object","additionalProperties":false,"required":["started_at_ms","ended_at_ms","node","state"],"properties":{"started_at_ms":{"type":"integer"},"ended_at_ms":{"type":["integer","null"]},"node":{"type":"string"},"state":{"$ref":"#/components/schemas/EffectState"}}};
+
+function validate1560(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.started_at_ms === undefined) && (missing0 = "started_at_ms")) || ((data.ended_at_ms === undefined) && (missing0 = "ended_at_ms"))) || ((data.node === undefined) && (missing0 = "node"))) || ((data.state === undefined) && (missing0 = "state"))){
+validate1560.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema614.required,parentSchema:schema614,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "started_at_ms") || (key0 === "ended_at_ms")) || (key0 === "node")) || (key0 === "state"))){
+validate1560.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema614,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.started_at_ms !== undefined){
+let data0 = data.started_at_ms;
+const _errs2 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate1560.errors = [{instancePath:instancePath+"/started_at_ms",schemaPath:"#/properties/started_at_ms/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema614.properties.started_at_ms.type,parentSchema:schema614.properties.started_at_ms,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ended_at_ms !== undefined){
+let data1 = data.ended_at_ms;
+const _errs4 = errors;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (data1 !== null)){
+validate1560.errors = [{instancePath:instancePath+"/ended_at_ms",schemaPath:"#/properties/ended_at_ms/type",keyword:"type",params:{type: schema614.properties.ended_at_ms.type},message:"must be integer,null",schema:schema614.properties.ended_at_ms.type,parentSchema:schema614.properties.ended_at_ms,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.node !== undefined){
+let data2 = data.node;
+const _errs6 = errors;
+if(typeof data2 !== "string"){
+validate1560.errors = [{instancePath:instancePath+"/node",schemaPath:"#/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema614.properties.node.type,parentSchema:schema614.properties.node,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.state !== undefined){
+const _errs8 = errors;
+if(!(validate1558(data.state, {instancePath:instancePath+"/state",parentData:data,parentDataProperty:"state",rootData}))){
+vErrors = vErrors === null ? validate1558.errors : vErrors.concat(validate1558.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1560.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema614.type,parentSchema:schema614,data}];
+return false;
+}
+}
+validate1560.errors = vErrors;
+return errors === 0;
+}
+
+const schema615 = {"type":"object","additionalProperties":false,"required":["state","note","settled_at","key"],"properties":{"state":{"$ref":"#/components/schemas/SettledState"},"note":{"type":["string","null"]},"settled_at":{"type":"integer"},"key":{"$ref":"#/components/schemas/KeyRef"}}};
+const schema616 = {"type":"string","enum":["done","failed"]};
+
+function validate1564(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1564.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.type,parentSchema:schema616,data}];
+return false;
+}
+if(!((data === "done") || (data === "failed"))){
+validate1564.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema616.enum},message:"must be equal to one of the allowed values",schema:schema616.enum,parentSchema:schema616,data}];
+return false;
+}
+validate1564.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1563(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.state === undefined) && (missing0 = "state")) || ((data.note === undefined) && (missing0 = "note"))) || ((data.settled_at === undefined) && (missing0 = "settled_at"))) || ((data.key === undefined) && (missing0 = "key"))){
+validate1563.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema615.required,parentSchema:schema615,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "state") || (key0 === "note")) || (key0 === "settled_at")) || (key0 === "key"))){
+validate1563.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema615,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.state !== undefined){
+const _errs2 = errors;
+if(!(validate1564(data.state, {instancePath:instancePath+"/state",parentData:data,parentDataProperty:"state",rootData}))){
+vErrors = vErrors === null ? validate1564.errors : vErrors.concat(validate1564.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.note !== undefined){
+let data1 = data.note;
+const _errs3 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate1563.errors = [{instancePath:instancePath+"/note",schemaPath:"#/properties/note/type",keyword:"type",params:{type: schema615.properties.note.type},message:"must be string,null",schema:schema615.properties.note.type,parentSchema:schema615.properties.note,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.settled_at !== undefined){
+let data2 = data.settled_at;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1563.errors = [{instancePath:instancePath+"/settled_at",schemaPath:"#/properties/settled_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema615.properties.settled_at.type,parentSchema:schema615.properties.settled_at,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.key !== undefined){
+const _errs7 = errors;
+if(!(validate1507(data.key, {instancePath:instancePath+"/key",parentData:data,parentDataProperty:"key",rootData}))){
+vErrors = vErrors === null ? validate1507.errors : vErrors.concat(validate1507.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1563.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema615.type,parentSchema:schema615,data}];
+return false;
+}
+}
+validate1563.errors = vErrors;
+return errors === 0;
+}
+
 
 function validate1555(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -78182,14 +78406,14 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
+if(((((((((((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.response_id === undefined) && (missing0 = "response_id"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.server_label === undefined) && (missing0 = "server_label"))) || ((data.effect === undefined) && (missing0 = "effect"))) || ((data.state === undefined) && (missing0 = "state"))) || ((data.key === undefined) && (missing0 = "key"))) || ((data.approval_request_id === undefined) && (missing0 = "approval_request_id"))) || ((data.attempts === undefined) && (missing0 = "attempts"))) || ((data.settlement === undefined) && (missing0 = "settlement"))){
 validate1555.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema611.required,parentSchema:schema611,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "id") || (key0 === "object")) || (key0 === "deleted"))){
+if(!(func26.call(schema611.properties, key0))){
 validate1555.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema611,data}];
 return false;
 break;
@@ -78216,8 +78440,8 @@ if(typeof data1 !== "string"){
 validate1555.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.object.type,parentSchema:schema611.properties.object,data:data1}];
 return false;
 }
-if("response.exchanges.deleted" !== data1){
-validate1555.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchanges.deleted"},message:"must be equal to constant",schema:"response.exchanges.deleted",parentSchema:schema611.properties.object,data:data1}];
+if("response.effect" !== data1){
+validate1555.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.effect"},message:"must be equal to constant",schema:"response.effect",parentSchema:schema611.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -78226,21 +78450,201 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.deleted !== undefined){
-let data2 = data.deleted;
+if(data.response_id !== undefined){
+let data2 = data.response_id;
 const _errs6 = errors;
-if(typeof data2 !== "boolean"){
-validate1555.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema611.properties.deleted.type,parentSchema:schema611.properties.deleted,data:data2}];
-return false;
-}
-if(true !== data2){
-validate1555.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema611.properties.deleted,data:data2}];
+if(typeof data2 !== "string"){
+validate1555.errors = [{instancePath:instancePath+"/response_id",schemaPath:"#/properties/response_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.response_id.type,parentSchema:schema611.properties.response_id,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data3 = data.created_at;
+const _errs8 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1555.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema611.properties.created_at.type,parentSchema:schema611.properties.created_at,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data4 = data.name;
+const _errs10 = errors;
+if(typeof data4 !== "string"){
+validate1555.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema611.properties.name.type,parentSchema:schema611.properties.name,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.server_label !== undefined){
+let data5 = data.server_label;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1555.errors = [{instancePath:instancePath+"/server_label",schemaPath:"#/properties/server_label/type",keyword:"type",params:{type: schema611.properties.server_label.type},message:"must be string,null",schema:schema611.properties.server_label.type,parentSchema:schema611.properties.server_label,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.effect !== undefined){
+const _errs14 = errors;
+if(!(validate1556(data.effect, {instancePath:instancePath+"/effect",parentData:data,parentDataProperty:"effect",rootData}))){
+vErrors = vErrors === null ? validate1556.errors : vErrors.concat(validate1556.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.state !== undefined){
+const _errs15 = errors;
+if(!(validate1558(data.state, {instancePath:instancePath+"/state",parentData:data,parentDataProperty:"state",rootData}))){
+vErrors = vErrors === null ? validate1558.errors : vErrors.concat(validate1558.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.key !== undefined){
+let data8 = data.key;
+const _errs16 = errors;
+if((typeof data8 !== "string") && (data8 !== null)){
+validate1555.errors = [{instancePath:instancePath+"/key",schemaPath:"#/properties/key/type",keyword:"type",params:{type: schema611.properties.key.type},message:"must be string,null",schema:schema611.properties.key.type,parentSchema:schema611.properties.key,data:data8}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.approval_request_id !== undefined){
+let data9 = data.approval_request_id;
+const _errs18 = errors;
+if((typeof data9 !== "string") && (data9 !== null)){
+validate1555.errors = [{instancePath:instancePath+"/approval_request_id",schemaPath:"#/properties/approval_request_id/type",keyword:"type",params:{type: schema611.properties.approval_request_id.type},message:"must be string,null",schema:schema611.properties.approval_request_id.type,parentSchema:schema611.properties.approval_request_id,data:data9}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.attempts !== undefined){
+let data10 = data.attempts;
+const _errs20 = errors;
+if(errors === _errs20){
+if(Array.isArray(data10)){
+var valid1 = true;
+const len0 = data10.length;
+for(let i0=0; i0<len0; i0++){
+const _errs22 = errors;
+if(!(validate1560(data10[i0], {instancePath:instancePath+"/attempts/" + i0,parentData:data10,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1560.errors : vErrors.concat(validate1560.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs22 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1555.errors = [{instancePath:instancePath+"/attempts",schemaPath:"#/properties/attempts/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema611.properties.attempts.type,parentSchema:schema611.properties.attempts,data:data10}];
+return false;
+}
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.settlement !== undefined){
+let data12 = data.settlement;
+const _errs23 = errors;
+const _errs24 = errors;
+let valid2 = false;
+const _errs25 = errors;
+if(!(validate1563(data12, {instancePath:instancePath+"/settlement",parentData:data,parentDataProperty:"settlement",rootData}))){
+vErrors = vErrors === null ? validate1563.errors : vErrors.concat(validate1563.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs25 === errors;
+valid2 = valid2 || _valid0;
+if(!valid2){
+const _errs26 = errors;
+if(data12 !== null){
+const err0 = {instancePath:instancePath+"/settlement",schemaPath:"#/properties/settlement/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema611.properties.settlement.anyOf[1].type,parentSchema:schema611.properties.settlement.anyOf[1],data:data12};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs26 === errors;
+valid2 = valid2 || _valid0;
+}
+if(!valid2){
+const err1 = {instancePath:instancePath+"/settlement",schemaPath:"#/properties/settlement/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema611.properties.settlement.anyOf,parentSchema:schema611.properties.settlement,data:data12};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1555.errors = vErrors;
+return false;
+}
+else {
+errors = _errs24;
+if(vErrors !== null){
+if(_errs24){
+vErrors.length = _errs24;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
 }
 }
 }
@@ -78256,1520 +78660,41 @@ validate1555.errors = vErrors;
 return errors === 0;
 }
 
-export const validateUsageResponse = validate1556;
-const schema612 = {"type":"object","additionalProperties":false,"required":["object","data","has_more","next_page"],"properties":{"object":{"type":"string","const":"page"},"data":{"type":"array","items":{"$ref":"#/components/schemas/UsageTimeBucket"}},"has_more":{"type":"boolean"},"next_page":{"type":["string","null"]}}};
-const schema613 = {"type":"object","additionalProperties":false,"required":["object","start_time","end_time","results"],"properties":{"object":{"type":"string","const":"bucket"},"start_time":{"type":"integer"},"end_time":{"type":"integer"},"results":{"type":"array","items":{"$ref":"#/components/schemas/UsageResult"}}}};
-const schema614 = {"type":"object","required":["object"],"discriminator":{"propertyName":"object"},"oneOf":[{"$ref":"#/components/schemas/UsageCompletionsResult"},{"$ref":"#/components/schemas/UsageEmbeddingsResult"},{"$ref":"#/components/schemas/UsageModerationsResult"},{"$ref":"#/components/schemas/UsageImagesResult"},{"$ref":"#/components/schemas/UsageAudioSpeechesResult"},{"$ref":"#/components/schemas/UsageAudioTranscriptionsResult"},{"$ref":"#/components/schemas/UsageVectorStoresResult"},{"$ref":"#/components/schemas/UsageCodeInterpreterSessionsResult"},{"$ref":"#/components/schemas/UsageFileSearchCallsResult"},{"$ref":"#/components/schemas/UsageWebSearchCallsResult"},{"$ref":"#/components/schemas/CostsResult"}],"x-tags":["organization.usage.completions.result","organization.usage.embeddings.result","organization.usage.moderations.result","organization.usage.images.result","organization.usage.audio_speeches.result","organization.usage.audio_transcriptions.result","organization.usage.vector_stores.result","organization.usage.code_interpreter_sessions.result","organization.usage.file_searches.result","organization.usage.web_searches.result","organization.costs.result"]};
-const schema615 = {"type":"object","additionalProperties":false,"required":["object","input_tokens","input_cached_tokens","input_cache_write_tokens","input_uncached_tokens","output_tokens","num_model_requests","project_id","user_id","api_key_id","model","batch","service_tier"],"properties":{"object":{"type":"string","const":"organization.usage.completions.result"},"input_tokens":{"type":"integer","minimum":0},"input_cached_tokens":{"type":"integer","minimum":0},"input_cache_write_tokens":{"type":"integer","minimum":0},"input_uncached_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"batch":{"type":["boolean","null"]},"service_tier":{"type":["string","null"]}}};
-
-function validate1559(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.input_cached_tokens === undefined) && (missing0 = "input_cached_tokens"))) || ((data.input_cache_write_tokens === undefined) && (missing0 = "input_cache_write_tokens"))) || ((data.input_uncached_tokens === undefined) && (missing0 = "input_uncached_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.batch === undefined) && (missing0 = "batch"))) || ((data.service_tier === undefined) && (missing0 = "service_tier"))){
-validate1559.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema615.required,parentSchema:schema615,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(func26.call(schema615.properties, key0))){
-validate1559.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema615,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1559.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema615.properties.object.type,parentSchema:schema615.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.completions.result" !== data0){
-validate1559.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema615.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_tokens !== undefined){
-let data1 = data.input_tokens;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1559.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema615.properties.input_tokens.type,parentSchema:schema615.properties.input_tokens,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1559.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema615.properties.input_tokens,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_cached_tokens !== undefined){
-let data2 = data.input_cached_tokens;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1559.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema615.properties.input_cached_tokens.type,parentSchema:schema615.properties.input_cached_tokens,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1559.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema615.properties.input_cached_tokens,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_cache_write_tokens !== undefined){
-let data3 = data.input_cache_write_tokens;
-const _errs8 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1559.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema615.properties.input_cache_write_tokens.type,parentSchema:schema615.properties.input_cache_write_tokens,data:data3}];
-return false;
-}
-if(errors === _errs8){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 < 0 || isNaN(data3)){
-validate1559.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema615.properties.input_cache_write_tokens,data:data3}];
-return false;
-}
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_uncached_tokens !== undefined){
-let data4 = data.input_uncached_tokens;
-const _errs10 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1559.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema615.properties.input_uncached_tokens.type,parentSchema:schema615.properties.input_uncached_tokens,data:data4}];
-return false;
-}
-if(errors === _errs10){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 < 0 || isNaN(data4)){
-validate1559.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema615.properties.input_uncached_tokens,data:data4}];
-return false;
-}
-}
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output_tokens !== undefined){
-let data5 = data.output_tokens;
-const _errs12 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate1559.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema615.properties.output_tokens.type,parentSchema:schema615.properties.output_tokens,data:data5}];
-return false;
-}
-if(errors === _errs12){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-validate1559.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema615.properties.output_tokens,data:data5}];
-return false;
-}
-}
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data6 = data.num_model_requests;
-const _errs14 = errors;
-if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate1559.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema615.properties.num_model_requests.type,parentSchema:schema615.properties.num_model_requests,data:data6}];
-return false;
-}
-if(errors === _errs14){
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 < 0 || isNaN(data6)){
-validate1559.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema615.properties.num_model_requests,data:data6}];
-return false;
-}
-}
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data7 = data.project_id;
-const _errs16 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate1559.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema615.properties.project_id.type},message:"must be string,null",schema:schema615.properties.project_id.type,parentSchema:schema615.properties.project_id,data:data7}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data8 = data.user_id;
-const _errs18 = errors;
-if((typeof data8 !== "string") && (data8 !== null)){
-validate1559.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema615.properties.user_id.type},message:"must be string,null",schema:schema615.properties.user_id.type,parentSchema:schema615.properties.user_id,data:data8}];
-return false;
-}
-var valid0 = _errs18 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data9 = data.api_key_id;
-const _errs20 = errors;
-if((typeof data9 !== "string") && (data9 !== null)){
-validate1559.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema615.properties.api_key_id.type},message:"must be string,null",schema:schema615.properties.api_key_id.type,parentSchema:schema615.properties.api_key_id,data:data9}];
-return false;
-}
-var valid0 = _errs20 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data10 = data.model;
-const _errs22 = errors;
-if((typeof data10 !== "string") && (data10 !== null)){
-validate1559.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema615.properties.model.type},message:"must be string,null",schema:schema615.properties.model.type,parentSchema:schema615.properties.model,data:data10}];
-return false;
-}
-var valid0 = _errs22 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.batch !== undefined){
-let data11 = data.batch;
-const _errs24 = errors;
-if((typeof data11 !== "boolean") && (data11 !== null)){
-validate1559.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema615.properties.batch.type},message:"must be boolean,null",schema:schema615.properties.batch.type,parentSchema:schema615.properties.batch,data:data11}];
-return false;
-}
-var valid0 = _errs24 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.service_tier !== undefined){
-let data12 = data.service_tier;
-const _errs26 = errors;
-if((typeof data12 !== "string") && (data12 !== null)){
-validate1559.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema615.properties.service_tier.type},message:"must be string,null",schema:schema615.properties.service_tier.type,parentSchema:schema615.properties.service_tier,data:data12}];
-return false;
-}
-var valid0 = _errs26 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1559.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema615.type,parentSchema:schema615,data}];
-return false;
-}
-}
-validate1559.errors = vErrors;
-return errors === 0;
-}
-
-const schema616 = {"type":"object","additionalProperties":false,"required":["object","input_tokens","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.embeddings.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
-
-function validate1560(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1560.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema616.required,parentSchema:schema616,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((((((key0 === "object") || (key0 === "input_tokens")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
-validate1560.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema616,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1560.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.object.type,parentSchema:schema616.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.embeddings.result" !== data0){
-validate1560.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema616.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_tokens !== undefined){
-let data1 = data.input_tokens;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1560.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema616.properties.input_tokens.type,parentSchema:schema616.properties.input_tokens,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1560.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema616.properties.input_tokens,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1560.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema616.properties.num_model_requests.type,parentSchema:schema616.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1560.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema616.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1560.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema616.properties.project_id.type},message:"must be string,null",schema:schema616.properties.project_id.type,parentSchema:schema616.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1560.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema616.properties.user_id.type},message:"must be string,null",schema:schema616.properties.user_id.type,parentSchema:schema616.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1560.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema616.properties.api_key_id.type},message:"must be string,null",schema:schema616.properties.api_key_id.type,parentSchema:schema616.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs14 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1560.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema616.properties.model.type},message:"must be string,null",schema:schema616.properties.model.type,parentSchema:schema616.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1560.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema616.type,parentSchema:schema616,data}];
-return false;
-}
-}
-validate1560.errors = vErrors;
-return errors === 0;
-}
-
-const schema617 = {"type":"object","additionalProperties":false,"required":["object","input_tokens","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.moderations.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
-
-function validate1561(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1561.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema617.required,parentSchema:schema617,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((((((key0 === "object") || (key0 === "input_tokens")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
-validate1561.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema617,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1561.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.object.type,parentSchema:schema617.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.moderations.result" !== data0){
-validate1561.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema617.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_tokens !== undefined){
-let data1 = data.input_tokens;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1561.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema617.properties.input_tokens.type,parentSchema:schema617.properties.input_tokens,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1561.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema617.properties.input_tokens,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1561.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema617.properties.num_model_requests.type,parentSchema:schema617.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1561.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema617.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1561.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema617.properties.project_id.type},message:"must be string,null",schema:schema617.properties.project_id.type,parentSchema:schema617.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1561.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema617.properties.user_id.type},message:"must be string,null",schema:schema617.properties.user_id.type,parentSchema:schema617.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1561.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema617.properties.api_key_id.type},message:"must be string,null",schema:schema617.properties.api_key_id.type,parentSchema:schema617.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs14 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1561.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema617.properties.model.type},message:"must be string,null",schema:schema617.properties.model.type,parentSchema:schema617.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1561.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema617.type,parentSchema:schema617,data}];
-return false;
-}
-}
-validate1561.errors = vErrors;
-return errors === 0;
-}
-
-const schema618 = {"type":"object","additionalProperties":false,"required":["object","images","num_model_requests","source","size","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.images.result"},"images":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"source":{"type":["string","null"]},"size":{"type":["string","null"]},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
-
-function validate1562(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((((data.object === undefined) && (missing0 = "object")) || ((data.images === undefined) && (missing0 = "images"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.source === undefined) && (missing0 = "source"))) || ((data.size === undefined) && (missing0 = "size"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1562.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema618.required,parentSchema:schema618,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(func26.call(schema618.properties, key0))){
-validate1562.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema618,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1562.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.object.type,parentSchema:schema618.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.images.result" !== data0){
-validate1562.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema618.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.images !== undefined){
-let data1 = data.images;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1562.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema618.properties.images.type,parentSchema:schema618.properties.images,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1562.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema618.properties.images,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1562.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema618.properties.num_model_requests.type,parentSchema:schema618.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1562.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema618.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.source !== undefined){
-let data3 = data.source;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1562.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema618.properties.source.type},message:"must be string,null",schema:schema618.properties.source.type,parentSchema:schema618.properties.source,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-let data4 = data.size;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1562.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema618.properties.size.type},message:"must be string,null",schema:schema618.properties.size.type,parentSchema:schema618.properties.size,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data5 = data.project_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1562.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema618.properties.project_id.type},message:"must be string,null",schema:schema618.properties.project_id.type,parentSchema:schema618.properties.project_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data6 = data.user_id;
-const _errs14 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1562.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema618.properties.user_id.type},message:"must be string,null",schema:schema618.properties.user_id.type,parentSchema:schema618.properties.user_id,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data7 = data.api_key_id;
-const _errs16 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate1562.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema618.properties.api_key_id.type},message:"must be string,null",schema:schema618.properties.api_key_id.type,parentSchema:schema618.properties.api_key_id,data:data7}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data8 = data.model;
-const _errs18 = errors;
-if((typeof data8 !== "string") && (data8 !== null)){
-validate1562.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema618.properties.model.type},message:"must be string,null",schema:schema618.properties.model.type,parentSchema:schema618.properties.model,data:data8}];
-return false;
-}
-var valid0 = _errs18 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1562.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema618.type,parentSchema:schema618,data}];
-return false;
-}
-}
-validate1562.errors = vErrors;
-return errors === 0;
-}
-
-const schema619 = {"type":"object","additionalProperties":false,"required":["object","characters","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.audio_speeches.result"},"characters":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
-
-function validate1563(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((data.object === undefined) && (missing0 = "object")) || ((data.characters === undefined) && (missing0 = "characters"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1563.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema619.required,parentSchema:schema619,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((((((key0 === "object") || (key0 === "characters")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
-validate1563.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema619,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1563.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema619.properties.object.type,parentSchema:schema619.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.audio_speeches.result" !== data0){
-validate1563.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema619.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.characters !== undefined){
-let data1 = data.characters;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1563.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema619.properties.characters.type,parentSchema:schema619.properties.characters,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1563.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema619.properties.characters,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1563.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema619.properties.num_model_requests.type,parentSchema:schema619.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1563.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema619.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1563.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema619.properties.project_id.type},message:"must be string,null",schema:schema619.properties.project_id.type,parentSchema:schema619.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1563.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema619.properties.user_id.type},message:"must be string,null",schema:schema619.properties.user_id.type,parentSchema:schema619.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1563.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema619.properties.api_key_id.type},message:"must be string,null",schema:schema619.properties.api_key_id.type,parentSchema:schema619.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs14 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1563.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema619.properties.model.type},message:"must be string,null",schema:schema619.properties.model.type,parentSchema:schema619.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1563.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema619.type,parentSchema:schema619,data}];
-return false;
-}
-}
-validate1563.errors = vErrors;
-return errors === 0;
-}
-
-const schema620 = {"type":"object","additionalProperties":false,"required":["object","seconds","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.audio_transcriptions.result"},"seconds":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
-
-function validate1564(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((data.object === undefined) && (missing0 = "object")) || ((data.seconds === undefined) && (missing0 = "seconds"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1564.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema620.required,parentSchema:schema620,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((((((key0 === "object") || (key0 === "seconds")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
-validate1564.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema620,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1564.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema620.properties.object.type,parentSchema:schema620.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.audio_transcriptions.result" !== data0){
-validate1564.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema620.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.seconds !== undefined){
-let data1 = data.seconds;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1564.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema620.properties.seconds.type,parentSchema:schema620.properties.seconds,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1564.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema620.properties.seconds,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1564.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema620.properties.num_model_requests.type,parentSchema:schema620.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1564.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema620.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1564.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema620.properties.project_id.type},message:"must be string,null",schema:schema620.properties.project_id.type,parentSchema:schema620.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1564.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema620.properties.user_id.type},message:"must be string,null",schema:schema620.properties.user_id.type,parentSchema:schema620.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1564.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema620.properties.api_key_id.type},message:"must be string,null",schema:schema620.properties.api_key_id.type,parentSchema:schema620.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs14 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1564.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema620.properties.model.type},message:"must be string,null",schema:schema620.properties.model.type,parentSchema:schema620.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1564.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema620.type,parentSchema:schema620,data}];
-return false;
-}
-}
-validate1564.errors = vErrors;
-return errors === 0;
-}
-
-const schema621 = {"type":"object","additionalProperties":false,"required":["object","usage_bytes","project_id"],"properties":{"object":{"type":"string","const":"organization.usage.vector_stores.result"},"usage_bytes":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
-
-function validate1565(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.object === undefined) && (missing0 = "object")) || ((data.usage_bytes === undefined) && (missing0 = "usage_bytes"))) || ((data.project_id === undefined) && (missing0 = "project_id"))){
-validate1565.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema621.required,parentSchema:schema621,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((key0 === "object") || (key0 === "usage_bytes")) || (key0 === "project_id"))){
-validate1565.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema621,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1565.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema621.properties.object.type,parentSchema:schema621.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.vector_stores.result" !== data0){
-validate1565.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema621.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage_bytes !== undefined){
-let data1 = data.usage_bytes;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1565.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.usage_bytes.type,parentSchema:schema621.properties.usage_bytes,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1565.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.usage_bytes,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data2 = data.project_id;
-const _errs6 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1565.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema621.properties.project_id.type},message:"must be string,null",schema:schema621.properties.project_id.type,parentSchema:schema621.properties.project_id,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate1565.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema621.type,parentSchema:schema621,data}];
-return false;
-}
-}
-validate1565.errors = vErrors;
-return errors === 0;
-}
-
-const schema622 = {"type":"object","additionalProperties":false,"required":["object","num_sessions","project_id"],"properties":{"object":{"type":"string","const":"organization.usage.code_interpreter_sessions.result"},"num_sessions":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
-
-function validate1566(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.object === undefined) && (missing0 = "object")) || ((data.num_sessions === undefined) && (missing0 = "num_sessions"))) || ((data.project_id === undefined) && (missing0 = "project_id"))){
-validate1566.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema622.required,parentSchema:schema622,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((key0 === "object") || (key0 === "num_sessions")) || (key0 === "project_id"))){
-validate1566.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema622,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1566.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.properties.object.type,parentSchema:schema622.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.code_interpreter_sessions.result" !== data0){
-validate1566.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema622.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_sessions !== undefined){
-let data1 = data.num_sessions;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1566.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema622.properties.num_sessions.type,parentSchema:schema622.properties.num_sessions,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1566.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema622.properties.num_sessions,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data2 = data.project_id;
-const _errs6 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1566.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema622.properties.project_id.type},message:"must be string,null",schema:schema622.properties.project_id.type,parentSchema:schema622.properties.project_id,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate1566.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema622.type,parentSchema:schema622,data}];
-return false;
-}
-}
-validate1566.errors = vErrors;
-return errors === 0;
-}
-
-const schema623 = {"type":"object","additionalProperties":false,"required":["object","num_requests","project_id","user_id","api_key_id","vector_store_id"],"properties":{"object":{"type":"string","const":"organization.usage.file_searches.result"},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"vector_store_id":{"type":["string","null"]}}};
-
-function validate1567(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((((data.object === undefined) && (missing0 = "object")) || ((data.num_requests === undefined) && (missing0 = "num_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.vector_store_id === undefined) && (missing0 = "vector_store_id"))){
-validate1567.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema623.required,parentSchema:schema623,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((((key0 === "object") || (key0 === "num_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "vector_store_id"))){
-validate1567.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema623,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1567.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.object.type,parentSchema:schema623.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.file_searches.result" !== data0){
-validate1567.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema623.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_requests !== undefined){
-let data1 = data.num_requests;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1567.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema623.properties.num_requests.type,parentSchema:schema623.properties.num_requests,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1567.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema623.properties.num_requests,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data2 = data.project_id;
-const _errs6 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1567.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema623.properties.project_id.type},message:"must be string,null",schema:schema623.properties.project_id.type,parentSchema:schema623.properties.project_id,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data3 = data.user_id;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1567.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema623.properties.user_id.type},message:"must be string,null",schema:schema623.properties.user_id.type,parentSchema:schema623.properties.user_id,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data4 = data.api_key_id;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1567.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema623.properties.api_key_id.type},message:"must be string,null",schema:schema623.properties.api_key_id.type,parentSchema:schema623.properties.api_key_id,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.vector_store_id !== undefined){
-let data5 = data.vector_store_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1567.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema623.properties.vector_store_id.type},message:"must be string,null",schema:schema623.properties.vector_store_id.type,parentSchema:schema623.properties.vector_store_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1567.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema623.type,parentSchema:schema623,data}];
-return false;
-}
-}
-validate1567.errors = vErrors;
-return errors === 0;
-}
-
-const schema624 = {"type":"object","additionalProperties":false,"required":["object","num_model_requests","num_requests","project_id","user_id","api_key_id","model","context_level"],"properties":{"object":{"type":"string","const":"organization.usage.web_searches.result"},"num_model_requests":{"type":"integer","minimum":0},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"context_level":{"type":["string","null"]}}};
+export const validateEffectKind = validate1568;
 
 function validate1568(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((((((data.object === undefined) && (missing0 = "object")) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.num_requests === undefined) && (missing0 = "num_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.context_level === undefined) && (missing0 = "context_level"))){
-validate1568.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema624.required,parentSchema:schema624,data}];
+if(typeof data !== "string"){
+validate1568.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema612.type,parentSchema:schema612,data}];
 return false;
 }
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((((((key0 === "object") || (key0 === "num_model_requests")) || (key0 === "num_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model")) || (key0 === "context_level"))){
-validate1568.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema624,data}];
+if(!((((data === "none") || (data === "sandboxed")) || (data === "idempotent")) || (data === "may_have"))){
+validate1568.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema612.enum},message:"must be equal to one of the allowed values",schema:schema612.enum,parentSchema:schema612,data}];
 return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1568.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema624.properties.object.type,parentSchema:schema624.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.web_searches.result" !== data0){
-validate1568.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema624.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data1 = data.num_model_requests;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1568.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema624.properties.num_model_requests.type,parentSchema:schema624.properties.num_model_requests,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1568.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema624.properties.num_model_requests,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_requests !== undefined){
-let data2 = data.num_requests;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1568.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema624.properties.num_requests.type,parentSchema:schema624.properties.num_requests,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1568.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema624.properties.num_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1568.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema624.properties.project_id.type},message:"must be string,null",schema:schema624.properties.project_id.type,parentSchema:schema624.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1568.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema624.properties.user_id.type},message:"must be string,null",schema:schema624.properties.user_id.type,parentSchema:schema624.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1568.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema624.properties.api_key_id.type},message:"must be string,null",schema:schema624.properties.api_key_id.type,parentSchema:schema624.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs14 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1568.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema624.properties.model.type},message:"must be string,null",schema:schema624.properties.model.type,parentSchema:schema624.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.context_level !== undefined){
-let data7 = data.context_level;
-const _errs16 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate1568.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema624.properties.context_level.type},message:"must be string,null",schema:schema624.properties.context_level.type,parentSchema:schema624.properties.context_level,data:data7}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1568.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema624.type,parentSchema:schema624,data}];
-return false;
-}
 }
 validate1568.errors = vErrors;
 return errors === 0;
 }
 
-const schema625 = {"type":"object","additionalProperties":false,"required":["object","amount","line_item","project_id","api_key_id","quantity","quantity_unit"],"properties":{"object":{"type":"string","const":"organization.costs.result"},"amount":{"$ref":"#/components/schemas/CostAmount"},"line_item":{"type":["string","null"]},"project_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"quantity":{"type":["number","null"]},"quantity_unit":{"type":["string","null"]}}};
-const schema626 = {"type":"object","additionalProperties":false,"required":["value","currency"],"properties":{"value":{"type":"number","minimum":0},"currency":{"type":"string"}}};
+export const validateEffectState = validate1569;
+
+function validate1569(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1569.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema613.type,parentSchema:schema613,data}];
+return false;
+}
+if(!(((((data === "running") || (data === "done")) || (data === "failed")) || (data === "asked")) || (data === "unknown"))){
+validate1569.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema613.enum},message:"must be equal to one of the allowed values",schema:schema613.enum,parentSchema:schema613,data}];
+return false;
+}
+validate1569.errors = vErrors;
+return errors === 0;
+}
+
+export const validateEffectAttempt = validate1570;
 
 function validate1570(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -79777,34 +78702,26 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.value === undefined) && (missing0 = "value")) || ((data.currency === undefined) && (missing0 = "currency"))){
-validate1570.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema626.required,parentSchema:schema626,data}];
+if(((((data.started_at_ms === undefined) && (missing0 = "started_at_ms")) || ((data.ended_at_ms === undefined) && (missing0 = "ended_at_ms"))) || ((data.node === undefined) && (missing0 = "node"))) || ((data.state === undefined) && (missing0 = "state"))){
+validate1570.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema614.required,parentSchema:schema614,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "value") || (key0 === "currency"))){
-validate1570.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema626,data}];
+if(!((((key0 === "started_at_ms") || (key0 === "ended_at_ms")) || (key0 === "node")) || (key0 === "state"))){
+validate1570.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema614,data}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.value !== undefined){
-let data0 = data.value;
+if(data.started_at_ms !== undefined){
+let data0 = data.started_at_ms;
 const _errs2 = errors;
-if(errors === _errs2){
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 < 0 || isNaN(data0)){
-validate1570.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema626.properties.value,data:data0}];
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate1570.errors = [{instancePath:instancePath+"/started_at_ms",schemaPath:"#/properties/started_at_ms/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema614.properties.started_at_ms.type,parentSchema:schema614.properties.started_at_ms,data:data0}];
 return false;
-}
-}
-else {
-validate1570.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema626.properties.value.type,parentSchema:schema626.properties.value,data:data0}];
-return false;
-}
 }
 var valid0 = _errs2 === errors;
 }
@@ -79812,14 +78729,39 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.currency !== undefined){
-let data1 = data.currency;
+if(data.ended_at_ms !== undefined){
+let data1 = data.ended_at_ms;
 const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate1570.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema626.properties.currency.type,parentSchema:schema626.properties.currency,data:data1}];
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (data1 !== null)){
+validate1570.errors = [{instancePath:instancePath+"/ended_at_ms",schemaPath:"#/properties/ended_at_ms/type",keyword:"type",params:{type: schema614.properties.ended_at_ms.type},message:"must be integer,null",schema:schema614.properties.ended_at_ms.type,parentSchema:schema614.properties.ended_at_ms,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.node !== undefined){
+let data2 = data.node;
+const _errs6 = errors;
+if(typeof data2 !== "string"){
+validate1570.errors = [{instancePath:instancePath+"/node",schemaPath:"#/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema614.properties.node.type,parentSchema:schema614.properties.node,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.state !== undefined){
+const _errs8 = errors;
+if(!(validate1558(data.state, {instancePath:instancePath+"/state",parentData:data,parentDataProperty:"state",rootData}))){
+vErrors = vErrors === null ? validate1558.errors : vErrors.concat(validate1558.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs8 === errors;
 }
 else {
 var valid0 = true;
@@ -79828,8 +78770,10 @@ var valid0 = true;
 }
 }
 }
+}
+}
 else {
-validate1570.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema626.type,parentSchema:schema626,data}];
+validate1570.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema614.type,parentSchema:schema614,data}];
 return false;
 }
 }
@@ -79837,37 +78781,33 @@ validate1570.errors = vErrors;
 return errors === 0;
 }
 
+export const validateEffectSettlement = validate1572;
 
-function validate1569(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1572(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((((((data.object === undefined) && (missing0 = "object")) || ((data.amount === undefined) && (missing0 = "amount"))) || ((data.line_item === undefined) && (missing0 = "line_item"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.quantity === undefined) && (missing0 = "quantity"))) || ((data.quantity_unit === undefined) && (missing0 = "quantity_unit"))){
-validate1569.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema625.required,parentSchema:schema625,data}];
+if(((((data.state === undefined) && (missing0 = "state")) || ((data.note === undefined) && (missing0 = "note"))) || ((data.settled_at === undefined) && (missing0 = "settled_at"))) || ((data.key === undefined) && (missing0 = "key"))){
+validate1572.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema615.required,parentSchema:schema615,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((((((key0 === "object") || (key0 === "amount")) || (key0 === "line_item")) || (key0 === "project_id")) || (key0 === "api_key_id")) || (key0 === "quantity")) || (key0 === "quantity_unit"))){
-validate1569.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema625,data}];
+if(!((((key0 === "state") || (key0 === "note")) || (key0 === "settled_at")) || (key0 === "key"))){
+validate1572.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema615,data}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
+if(data.state !== undefined){
 const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1569.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema625.properties.object.type,parentSchema:schema625.properties.object,data:data0}];
-return false;
-}
-if("organization.costs.result" !== data0){
-validate1569.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema625.properties.object,data:data0}];
-return false;
+if(!(validate1564(data.state, {instancePath:instancePath+"/state",parentData:data,parentDataProperty:"state",rootData}))){
+vErrors = vErrors === null ? validate1564.errors : vErrors.concat(validate1564.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs2 === errors;
 }
@@ -79875,23 +78815,24 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.amount !== undefined){
-const _errs4 = errors;
-if(!(validate1570(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
-vErrors = vErrors === null ? validate1570.errors : vErrors.concat(validate1570.errors);
-errors = vErrors.length;
+if(data.note !== undefined){
+let data1 = data.note;
+const _errs3 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate1572.errors = [{instancePath:instancePath+"/note",schemaPath:"#/properties/note/type",keyword:"type",params:{type: schema615.properties.note.type},message:"must be string,null",schema:schema615.properties.note.type,parentSchema:schema615.properties.note,data:data1}];
+return false;
 }
-var valid0 = _errs4 === errors;
+var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.line_item !== undefined){
-let data2 = data.line_item;
+if(data.settled_at !== undefined){
+let data2 = data.settled_at;
 const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1569.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema625.properties.line_item.type},message:"must be string,null",schema:schema625.properties.line_item.type,parentSchema:schema625.properties.line_item,data:data2}];
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1572.errors = [{instancePath:instancePath+"/settled_at",schemaPath:"#/properties/settled_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema615.properties.settled_at.type,parentSchema:schema615.properties.settled_at,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -79900,60 +78841,17 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
+if(data.key !== undefined){
 const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1569.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema625.properties.project_id.type},message:"must be string,null",schema:schema625.properties.project_id.type,parentSchema:schema625.properties.project_id,data:data3}];
-return false;
+if(!(validate1507(data.key, {instancePath:instancePath+"/key",parentData:data,parentDataProperty:"key",rootData}))){
+vErrors = vErrors === null ? validate1507.errors : vErrors.concat(validate1507.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
 }
-if(valid0){
-if(data.api_key_id !== undefined){
-let data4 = data.api_key_id;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1569.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema625.properties.api_key_id.type},message:"must be string,null",schema:schema625.properties.api_key_id.type,parentSchema:schema625.properties.api_key_id,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.quantity !== undefined){
-let data5 = data.quantity;
-const _errs11 = errors;
-if((!((typeof data5 == "number") && (isFinite(data5)))) && (data5 !== null)){
-validate1569.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema625.properties.quantity.type},message:"must be number,null",schema:schema625.properties.quantity.type,parentSchema:schema625.properties.quantity,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.quantity_unit !== undefined){
-let data6 = data.quantity_unit;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1569.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema625.properties.quantity_unit.type},message:"must be string,null",schema:schema625.properties.quantity_unit.type,parentSchema:schema625.properties.quantity_unit,data:data6}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
 }
 }
 }
@@ -79961,130 +78859,49 @@ var valid0 = true;
 }
 }
 else {
-validate1569.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema625.type,parentSchema:schema625,data}];
+validate1572.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema615.type,parentSchema:schema615,data}];
 return false;
 }
 }
-validate1569.errors = vErrors;
+validate1572.errors = vErrors;
 return errors === 0;
 }
 
+export const validateSettledState = validate1575;
 
-function validate1558(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1575(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1575.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.type,parentSchema:schema616,data}];
+return false;
+}
+if(!((data === "done") || (data === "failed"))){
+validate1575.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema616.enum},message:"must be equal to one of the allowed values",schema:schema616.enum,parentSchema:schema616,data}];
+return false;
+}
+validate1575.errors = vErrors;
+return errors === 0;
+}
+
+export const validateResponseEffectList = validate1576;
+const schema622 = {"type":"object","additionalProperties":false,"required":["object","data","first_id","has_more","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseEffect"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+
+function validate1576(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1558.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema614.required,parentSchema:schema614,data}];
-return false;
-}
-else {
-const tag0 = data.object;
-if(typeof tag0 == "string"){
-if(tag0 === "organization.usage.completions.result"){
-if(!(validate1559(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1559.errors : vErrors.concat(validate1559.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.embeddings.result"){
-if(!(validate1560(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1560.errors : vErrors.concat(validate1560.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.moderations.result"){
-if(!(validate1561(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1561.errors : vErrors.concat(validate1561.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.images.result"){
-if(!(validate1562(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1562.errors : vErrors.concat(validate1562.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.audio_speeches.result"){
-if(!(validate1563(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1563.errors : vErrors.concat(validate1563.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.audio_transcriptions.result"){
-if(!(validate1564(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1564.errors : vErrors.concat(validate1564.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.vector_stores.result"){
-if(!(validate1565(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1565.errors : vErrors.concat(validate1565.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
-if(!(validate1566(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1566.errors : vErrors.concat(validate1566.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.file_searches.result"){
-if(!(validate1567(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1567.errors : vErrors.concat(validate1567.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.web_searches.result"){
-if(!(validate1568(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1568.errors : vErrors.concat(validate1568.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.costs.result"){
-if(!(validate1569(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1569.errors : vErrors.concat(validate1569.errors);
-errors = vErrors.length;
-}
-}
-else {
-validate1558.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema614.discriminator,parentSchema:schema614,data}];
-return false;
-}
-}
-else {
-validate1558.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema614.discriminator,parentSchema:schema614,data}];
-return false;
-}
-}
-}
-else {
-validate1558.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema614.type,parentSchema:schema614,data}];
-return false;
-}
-}
-validate1558.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate1557(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((data.object === undefined) && (missing0 = "object")) || ((data.start_time === undefined) && (missing0 = "start_time"))) || ((data.end_time === undefined) && (missing0 = "end_time"))) || ((data.results === undefined) && (missing0 = "results"))){
-validate1557.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema613.required,parentSchema:schema613,data}];
+if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.last_id === undefined) && (missing0 = "last_id"))){
+validate1576.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema622.required,parentSchema:schema622,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((key0 === "object") || (key0 === "start_time")) || (key0 === "end_time")) || (key0 === "results"))){
-validate1557.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema613,data}];
+if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "first_id")) || (key0 === "has_more")) || (key0 === "last_id"))){
+validate1576.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema622,data}];
 return false;
 break;
 }
@@ -80094,2528 +78911,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1557.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema613.properties.object.type,parentSchema:schema613.properties.object,data:data0}];
-return false;
-}
-if("bucket" !== data0){
-validate1557.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema613.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.start_time !== undefined){
-let data1 = data.start_time;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1557.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema613.properties.start_time.type,parentSchema:schema613.properties.start_time,data:data1}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.end_time !== undefined){
-let data2 = data.end_time;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1557.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema613.properties.end_time.type,parentSchema:schema613.properties.end_time,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.results !== undefined){
-let data3 = data.results;
-const _errs8 = errors;
-if(errors === _errs8){
-if(Array.isArray(data3)){
-var valid1 = true;
-const len0 = data3.length;
-for(let i0=0; i0<len0; i0++){
-const _errs10 = errors;
-if(!(validate1558(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1558.errors : vErrors.concat(validate1558.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs10 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-validate1557.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema613.properties.results.type,parentSchema:schema613.properties.results,data:data3}];
-return false;
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1557.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema613.type,parentSchema:schema613,data}];
-return false;
-}
-}
-validate1557.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate1556(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.next_page === undefined) && (missing0 = "next_page"))){
-validate1556.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema612.required,parentSchema:schema612,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((key0 === "object") || (key0 === "data")) || (key0 === "has_more")) || (key0 === "next_page"))){
-validate1556.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema612,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1556.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema612.properties.object.type,parentSchema:schema612.properties.object,data:data0}];
-return false;
-}
-if("page" !== data0){
-validate1556.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "page"},message:"must be equal to constant",schema:"page",parentSchema:schema612.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.data !== undefined){
-let data1 = data.data;
-const _errs4 = errors;
-if(errors === _errs4){
-if(Array.isArray(data1)){
-var valid1 = true;
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-const _errs6 = errors;
-if(!(validate1557(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1557.errors : vErrors.concat(validate1557.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs6 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-validate1556.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema612.properties.data.type,parentSchema:schema612.properties.data,data:data1}];
-return false;
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.has_more !== undefined){
-let data3 = data.has_more;
-const _errs7 = errors;
-if(typeof data3 !== "boolean"){
-validate1556.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema612.properties.has_more.type,parentSchema:schema612.properties.has_more,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.next_page !== undefined){
-let data4 = data.next_page;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1556.errors = [{instancePath:instancePath+"/next_page",schemaPath:"#/properties/next_page/type",keyword:"type",params:{type: schema612.properties.next_page.type},message:"must be string,null",schema:schema612.properties.next_page.type,parentSchema:schema612.properties.next_page,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1556.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema612.type,parentSchema:schema612,data}];
-return false;
-}
-}
-validate1556.errors = vErrors;
-return errors === 0;
-}
-
-export const validateUsageTimeBucket = validate1585;
-
-function validate1585(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((data.object === undefined) && (missing0 = "object")) || ((data.start_time === undefined) && (missing0 = "start_time"))) || ((data.end_time === undefined) && (missing0 = "end_time"))) || ((data.results === undefined) && (missing0 = "results"))){
-validate1585.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema613.required,parentSchema:schema613,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((key0 === "object") || (key0 === "start_time")) || (key0 === "end_time")) || (key0 === "results"))){
-validate1585.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema613,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1585.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema613.properties.object.type,parentSchema:schema613.properties.object,data:data0}];
-return false;
-}
-if("bucket" !== data0){
-validate1585.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema613.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.start_time !== undefined){
-let data1 = data.start_time;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1585.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema613.properties.start_time.type,parentSchema:schema613.properties.start_time,data:data1}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.end_time !== undefined){
-let data2 = data.end_time;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1585.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema613.properties.end_time.type,parentSchema:schema613.properties.end_time,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.results !== undefined){
-let data3 = data.results;
-const _errs8 = errors;
-if(errors === _errs8){
-if(Array.isArray(data3)){
-var valid1 = true;
-const len0 = data3.length;
-for(let i0=0; i0<len0; i0++){
-const _errs10 = errors;
-if(!(validate1558(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1558.errors : vErrors.concat(validate1558.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs10 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-validate1585.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema613.properties.results.type,parentSchema:schema613.properties.results,data:data3}];
-return false;
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1585.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema613.type,parentSchema:schema613,data}];
-return false;
-}
-}
-validate1585.errors = vErrors;
-return errors === 0;
-}
-
-export const validateUsageResult = validate1587;
-
-function validate1587(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1587.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema614.required,parentSchema:schema614,data}];
-return false;
-}
-else {
-const tag0 = data.object;
-if(typeof tag0 == "string"){
-if(tag0 === "organization.usage.completions.result"){
-if(!(validate1559(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1559.errors : vErrors.concat(validate1559.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.embeddings.result"){
-if(!(validate1560(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1560.errors : vErrors.concat(validate1560.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.moderations.result"){
-if(!(validate1561(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1561.errors : vErrors.concat(validate1561.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.images.result"){
-if(!(validate1562(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1562.errors : vErrors.concat(validate1562.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.audio_speeches.result"){
-if(!(validate1563(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1563.errors : vErrors.concat(validate1563.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.audio_transcriptions.result"){
-if(!(validate1564(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1564.errors : vErrors.concat(validate1564.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.vector_stores.result"){
-if(!(validate1565(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1565.errors : vErrors.concat(validate1565.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
-if(!(validate1566(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1566.errors : vErrors.concat(validate1566.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.file_searches.result"){
-if(!(validate1567(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1567.errors : vErrors.concat(validate1567.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.web_searches.result"){
-if(!(validate1568(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1568.errors : vErrors.concat(validate1568.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.costs.result"){
-if(!(validate1569(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1569.errors : vErrors.concat(validate1569.errors);
-errors = vErrors.length;
-}
-}
-else {
-validate1587.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema614.discriminator,parentSchema:schema614,data}];
-return false;
-}
-}
-else {
-validate1587.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema614.discriminator,parentSchema:schema614,data}];
-return false;
-}
-}
-}
-else {
-validate1587.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema614.type,parentSchema:schema614,data}];
-return false;
-}
-}
-validate1587.errors = vErrors;
-return errors === 0;
-}
-
-export const validateUsageCompletionsResult = validate1599;
-
-function validate1599(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.input_cached_tokens === undefined) && (missing0 = "input_cached_tokens"))) || ((data.input_cache_write_tokens === undefined) && (missing0 = "input_cache_write_tokens"))) || ((data.input_uncached_tokens === undefined) && (missing0 = "input_uncached_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.batch === undefined) && (missing0 = "batch"))) || ((data.service_tier === undefined) && (missing0 = "service_tier"))){
-validate1599.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema615.required,parentSchema:schema615,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(func26.call(schema615.properties, key0))){
-validate1599.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema615,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1599.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema615.properties.object.type,parentSchema:schema615.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.completions.result" !== data0){
-validate1599.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema615.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_tokens !== undefined){
-let data1 = data.input_tokens;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1599.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema615.properties.input_tokens.type,parentSchema:schema615.properties.input_tokens,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1599.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema615.properties.input_tokens,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_cached_tokens !== undefined){
-let data2 = data.input_cached_tokens;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1599.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema615.properties.input_cached_tokens.type,parentSchema:schema615.properties.input_cached_tokens,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1599.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema615.properties.input_cached_tokens,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_cache_write_tokens !== undefined){
-let data3 = data.input_cache_write_tokens;
-const _errs8 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1599.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema615.properties.input_cache_write_tokens.type,parentSchema:schema615.properties.input_cache_write_tokens,data:data3}];
-return false;
-}
-if(errors === _errs8){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 < 0 || isNaN(data3)){
-validate1599.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema615.properties.input_cache_write_tokens,data:data3}];
-return false;
-}
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_uncached_tokens !== undefined){
-let data4 = data.input_uncached_tokens;
-const _errs10 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1599.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema615.properties.input_uncached_tokens.type,parentSchema:schema615.properties.input_uncached_tokens,data:data4}];
-return false;
-}
-if(errors === _errs10){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 < 0 || isNaN(data4)){
-validate1599.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema615.properties.input_uncached_tokens,data:data4}];
-return false;
-}
-}
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output_tokens !== undefined){
-let data5 = data.output_tokens;
-const _errs12 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate1599.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema615.properties.output_tokens.type,parentSchema:schema615.properties.output_tokens,data:data5}];
-return false;
-}
-if(errors === _errs12){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-validate1599.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema615.properties.output_tokens,data:data5}];
-return false;
-}
-}
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data6 = data.num_model_requests;
-const _errs14 = errors;
-if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate1599.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema615.properties.num_model_requests.type,parentSchema:schema615.properties.num_model_requests,data:data6}];
-return false;
-}
-if(errors === _errs14){
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 < 0 || isNaN(data6)){
-validate1599.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema615.properties.num_model_requests,data:data6}];
-return false;
-}
-}
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data7 = data.project_id;
-const _errs16 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate1599.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema615.properties.project_id.type},message:"must be string,null",schema:schema615.properties.project_id.type,parentSchema:schema615.properties.project_id,data:data7}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data8 = data.user_id;
-const _errs18 = errors;
-if((typeof data8 !== "string") && (data8 !== null)){
-validate1599.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema615.properties.user_id.type},message:"must be string,null",schema:schema615.properties.user_id.type,parentSchema:schema615.properties.user_id,data:data8}];
-return false;
-}
-var valid0 = _errs18 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data9 = data.api_key_id;
-const _errs20 = errors;
-if((typeof data9 !== "string") && (data9 !== null)){
-validate1599.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema615.properties.api_key_id.type},message:"must be string,null",schema:schema615.properties.api_key_id.type,parentSchema:schema615.properties.api_key_id,data:data9}];
-return false;
-}
-var valid0 = _errs20 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data10 = data.model;
-const _errs22 = errors;
-if((typeof data10 !== "string") && (data10 !== null)){
-validate1599.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema615.properties.model.type},message:"must be string,null",schema:schema615.properties.model.type,parentSchema:schema615.properties.model,data:data10}];
-return false;
-}
-var valid0 = _errs22 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.batch !== undefined){
-let data11 = data.batch;
-const _errs24 = errors;
-if((typeof data11 !== "boolean") && (data11 !== null)){
-validate1599.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema615.properties.batch.type},message:"must be boolean,null",schema:schema615.properties.batch.type,parentSchema:schema615.properties.batch,data:data11}];
-return false;
-}
-var valid0 = _errs24 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.service_tier !== undefined){
-let data12 = data.service_tier;
-const _errs26 = errors;
-if((typeof data12 !== "string") && (data12 !== null)){
-validate1599.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema615.properties.service_tier.type},message:"must be string,null",schema:schema615.properties.service_tier.type,parentSchema:schema615.properties.service_tier,data:data12}];
-return false;
-}
-var valid0 = _errs26 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1599.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema615.type,parentSchema:schema615,data}];
-return false;
-}
-}
-validate1599.errors = vErrors;
-return errors === 0;
-}
-
-export const validateUsageEmbeddingsResult = validate1600;
-
-function validate1600(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1600.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema616.required,parentSchema:schema616,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((((((key0 === "object") || (key0 === "input_tokens")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
-validate1600.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema616,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1600.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema616.properties.object.type,parentSchema:schema616.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.embeddings.result" !== data0){
-validate1600.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema616.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_tokens !== undefined){
-let data1 = data.input_tokens;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1600.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema616.properties.input_tokens.type,parentSchema:schema616.properties.input_tokens,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1600.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema616.properties.input_tokens,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1600.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema616.properties.num_model_requests.type,parentSchema:schema616.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1600.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema616.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1600.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema616.properties.project_id.type},message:"must be string,null",schema:schema616.properties.project_id.type,parentSchema:schema616.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1600.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema616.properties.user_id.type},message:"must be string,null",schema:schema616.properties.user_id.type,parentSchema:schema616.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1600.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema616.properties.api_key_id.type},message:"must be string,null",schema:schema616.properties.api_key_id.type,parentSchema:schema616.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs14 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1600.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema616.properties.model.type},message:"must be string,null",schema:schema616.properties.model.type,parentSchema:schema616.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1600.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema616.type,parentSchema:schema616,data}];
-return false;
-}
-}
-validate1600.errors = vErrors;
-return errors === 0;
-}
-
-export const validateUsageModerationsResult = validate1601;
-
-function validate1601(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1601.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema617.required,parentSchema:schema617,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((((((key0 === "object") || (key0 === "input_tokens")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
-validate1601.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema617,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1601.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.object.type,parentSchema:schema617.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.moderations.result" !== data0){
-validate1601.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema617.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_tokens !== undefined){
-let data1 = data.input_tokens;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1601.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema617.properties.input_tokens.type,parentSchema:schema617.properties.input_tokens,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1601.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema617.properties.input_tokens,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1601.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema617.properties.num_model_requests.type,parentSchema:schema617.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1601.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema617.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1601.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema617.properties.project_id.type},message:"must be string,null",schema:schema617.properties.project_id.type,parentSchema:schema617.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1601.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema617.properties.user_id.type},message:"must be string,null",schema:schema617.properties.user_id.type,parentSchema:schema617.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1601.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema617.properties.api_key_id.type},message:"must be string,null",schema:schema617.properties.api_key_id.type,parentSchema:schema617.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs14 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1601.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema617.properties.model.type},message:"must be string,null",schema:schema617.properties.model.type,parentSchema:schema617.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1601.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema617.type,parentSchema:schema617,data}];
-return false;
-}
-}
-validate1601.errors = vErrors;
-return errors === 0;
-}
-
-export const validateUsageImagesResult = validate1602;
-
-function validate1602(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((((data.object === undefined) && (missing0 = "object")) || ((data.images === undefined) && (missing0 = "images"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.source === undefined) && (missing0 = "source"))) || ((data.size === undefined) && (missing0 = "size"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1602.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema618.required,parentSchema:schema618,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(func26.call(schema618.properties, key0))){
-validate1602.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema618,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1602.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.object.type,parentSchema:schema618.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.images.result" !== data0){
-validate1602.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema618.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.images !== undefined){
-let data1 = data.images;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1602.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema618.properties.images.type,parentSchema:schema618.properties.images,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1602.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema618.properties.images,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1602.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema618.properties.num_model_requests.type,parentSchema:schema618.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1602.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema618.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.source !== undefined){
-let data3 = data.source;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1602.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema618.properties.source.type},message:"must be string,null",schema:schema618.properties.source.type,parentSchema:schema618.properties.source,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-let data4 = data.size;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1602.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema618.properties.size.type},message:"must be string,null",schema:schema618.properties.size.type,parentSchema:schema618.properties.size,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data5 = data.project_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1602.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema618.properties.project_id.type},message:"must be string,null",schema:schema618.properties.project_id.type,parentSchema:schema618.properties.project_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data6 = data.user_id;
-const _errs14 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1602.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema618.properties.user_id.type},message:"must be string,null",schema:schema618.properties.user_id.type,parentSchema:schema618.properties.user_id,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data7 = data.api_key_id;
-const _errs16 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate1602.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema618.properties.api_key_id.type},message:"must be string,null",schema:schema618.properties.api_key_id.type,parentSchema:schema618.properties.api_key_id,data:data7}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data8 = data.model;
-const _errs18 = errors;
-if((typeof data8 !== "string") && (data8 !== null)){
-validate1602.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema618.properties.model.type},message:"must be string,null",schema:schema618.properties.model.type,parentSchema:schema618.properties.model,data:data8}];
-return false;
-}
-var valid0 = _errs18 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1602.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema618.type,parentSchema:schema618,data}];
-return false;
-}
-}
-validate1602.errors = vErrors;
-return errors === 0;
-}
-
-export const validateUsageAudioSpeechesResult = validate1603;
-
-function validate1603(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((data.object === undefined) && (missing0 = "object")) || ((data.characters === undefined) && (missing0 = "characters"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1603.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema619.required,parentSchema:schema619,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((((((key0 === "object") || (key0 === "characters")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
-validate1603.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema619,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1603.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema619.properties.object.type,parentSchema:schema619.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.audio_speeches.result" !== data0){
-validate1603.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema619.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.characters !== undefined){
-let data1 = data.characters;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1603.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema619.properties.characters.type,parentSchema:schema619.properties.characters,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1603.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema619.properties.characters,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1603.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema619.properties.num_model_requests.type,parentSchema:schema619.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1603.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema619.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1603.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema619.properties.project_id.type},message:"must be string,null",schema:schema619.properties.project_id.type,parentSchema:schema619.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1603.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema619.properties.user_id.type},message:"must be string,null",schema:schema619.properties.user_id.type,parentSchema:schema619.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1603.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema619.properties.api_key_id.type},message:"must be string,null",schema:schema619.properties.api_key_id.type,parentSchema:schema619.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs14 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1603.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema619.properties.model.type},message:"must be string,null",schema:schema619.properties.model.type,parentSchema:schema619.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1603.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema619.type,parentSchema:schema619,data}];
-return false;
-}
-}
-validate1603.errors = vErrors;
-return errors === 0;
-}
-
-export const validateUsageAudioTranscriptionsResult = validate1604;
-
-function validate1604(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((data.object === undefined) && (missing0 = "object")) || ((data.seconds === undefined) && (missing0 = "seconds"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1604.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema620.required,parentSchema:schema620,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((((((key0 === "object") || (key0 === "seconds")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
-validate1604.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema620,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1604.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema620.properties.object.type,parentSchema:schema620.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.audio_transcriptions.result" !== data0){
-validate1604.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema620.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.seconds !== undefined){
-let data1 = data.seconds;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1604.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema620.properties.seconds.type,parentSchema:schema620.properties.seconds,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1604.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema620.properties.seconds,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1604.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema620.properties.num_model_requests.type,parentSchema:schema620.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1604.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema620.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1604.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema620.properties.project_id.type},message:"must be string,null",schema:schema620.properties.project_id.type,parentSchema:schema620.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1604.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema620.properties.user_id.type},message:"must be string,null",schema:schema620.properties.user_id.type,parentSchema:schema620.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1604.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema620.properties.api_key_id.type},message:"must be string,null",schema:schema620.properties.api_key_id.type,parentSchema:schema620.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs14 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1604.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema620.properties.model.type},message:"must be string,null",schema:schema620.properties.model.type,parentSchema:schema620.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1604.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema620.type,parentSchema:schema620,data}];
-return false;
-}
-}
-validate1604.errors = vErrors;
-return errors === 0;
-}
-
-export const validateUsageVectorStoresResult = validate1605;
-
-function validate1605(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.object === undefined) && (missing0 = "object")) || ((data.usage_bytes === undefined) && (missing0 = "usage_bytes"))) || ((data.project_id === undefined) && (missing0 = "project_id"))){
-validate1605.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema621.required,parentSchema:schema621,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((key0 === "object") || (key0 === "usage_bytes")) || (key0 === "project_id"))){
-validate1605.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema621,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1605.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema621.properties.object.type,parentSchema:schema621.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.vector_stores.result" !== data0){
-validate1605.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema621.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage_bytes !== undefined){
-let data1 = data.usage_bytes;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1605.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.usage_bytes.type,parentSchema:schema621.properties.usage_bytes,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1605.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.usage_bytes,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data2 = data.project_id;
-const _errs6 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1605.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema621.properties.project_id.type},message:"must be string,null",schema:schema621.properties.project_id.type,parentSchema:schema621.properties.project_id,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate1605.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema621.type,parentSchema:schema621,data}];
-return false;
-}
-}
-validate1605.errors = vErrors;
-return errors === 0;
-}
-
-export const validateUsageCodeInterpreterSessionsResult = validate1606;
-
-function validate1606(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.object === undefined) && (missing0 = "object")) || ((data.num_sessions === undefined) && (missing0 = "num_sessions"))) || ((data.project_id === undefined) && (missing0 = "project_id"))){
-validate1606.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema622.required,parentSchema:schema622,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((key0 === "object") || (key0 === "num_sessions")) || (key0 === "project_id"))){
-validate1606.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema622,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1606.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.properties.object.type,parentSchema:schema622.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.code_interpreter_sessions.result" !== data0){
-validate1606.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema622.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_sessions !== undefined){
-let data1 = data.num_sessions;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1606.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema622.properties.num_sessions.type,parentSchema:schema622.properties.num_sessions,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1606.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema622.properties.num_sessions,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data2 = data.project_id;
-const _errs6 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1606.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema622.properties.project_id.type},message:"must be string,null",schema:schema622.properties.project_id.type,parentSchema:schema622.properties.project_id,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate1606.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema622.type,parentSchema:schema622,data}];
-return false;
-}
-}
-validate1606.errors = vErrors;
-return errors === 0;
-}
-
-export const validateUsageFileSearchCallsResult = validate1607;
-
-function validate1607(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((((data.object === undefined) && (missing0 = "object")) || ((data.num_requests === undefined) && (missing0 = "num_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.vector_store_id === undefined) && (missing0 = "vector_store_id"))){
-validate1607.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema623.required,parentSchema:schema623,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((((key0 === "object") || (key0 === "num_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "vector_store_id"))){
-validate1607.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema623,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1607.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.object.type,parentSchema:schema623.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.file_searches.result" !== data0){
-validate1607.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema623.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_requests !== undefined){
-let data1 = data.num_requests;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1607.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema623.properties.num_requests.type,parentSchema:schema623.properties.num_requests,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1607.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema623.properties.num_requests,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data2 = data.project_id;
-const _errs6 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1607.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema623.properties.project_id.type},message:"must be string,null",schema:schema623.properties.project_id.type,parentSchema:schema623.properties.project_id,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data3 = data.user_id;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1607.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema623.properties.user_id.type},message:"must be string,null",schema:schema623.properties.user_id.type,parentSchema:schema623.properties.user_id,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data4 = data.api_key_id;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1607.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema623.properties.api_key_id.type},message:"must be string,null",schema:schema623.properties.api_key_id.type,parentSchema:schema623.properties.api_key_id,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.vector_store_id !== undefined){
-let data5 = data.vector_store_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1607.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema623.properties.vector_store_id.type},message:"must be string,null",schema:schema623.properties.vector_store_id.type,parentSchema:schema623.properties.vector_store_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1607.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema623.type,parentSchema:schema623,data}];
-return false;
-}
-}
-validate1607.errors = vErrors;
-return errors === 0;
-}
-
-export const validateUsageWebSearchCallsResult = validate1608;
-
-function validate1608(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((((((data.object === undefined) && (missing0 = "object")) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.num_requests === undefined) && (missing0 = "num_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.context_level === undefined) && (missing0 = "context_level"))){
-validate1608.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema624.required,parentSchema:schema624,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((((((key0 === "object") || (key0 === "num_model_requests")) || (key0 === "num_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model")) || (key0 === "context_level"))){
-validate1608.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema624,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1608.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema624.properties.object.type,parentSchema:schema624.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.web_searches.result" !== data0){
-validate1608.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema624.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data1 = data.num_model_requests;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1608.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema624.properties.num_model_requests.type,parentSchema:schema624.properties.num_model_requests,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1608.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema624.properties.num_model_requests,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_requests !== undefined){
-let data2 = data.num_requests;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1608.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema624.properties.num_requests.type,parentSchema:schema624.properties.num_requests,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1608.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema624.properties.num_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1608.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema624.properties.project_id.type},message:"must be string,null",schema:schema624.properties.project_id.type,parentSchema:schema624.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1608.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema624.properties.user_id.type},message:"must be string,null",schema:schema624.properties.user_id.type,parentSchema:schema624.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1608.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema624.properties.api_key_id.type},message:"must be string,null",schema:schema624.properties.api_key_id.type,parentSchema:schema624.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs14 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1608.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema624.properties.model.type},message:"must be string,null",schema:schema624.properties.model.type,parentSchema:schema624.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.context_level !== undefined){
-let data7 = data.context_level;
-const _errs16 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate1608.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema624.properties.context_level.type},message:"must be string,null",schema:schema624.properties.context_level.type,parentSchema:schema624.properties.context_level,data:data7}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1608.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema624.type,parentSchema:schema624,data}];
-return false;
-}
-}
-validate1608.errors = vErrors;
-return errors === 0;
-}
-
-export const validateCostsResult = validate1609;
-
-function validate1609(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((data.object === undefined) && (missing0 = "object")) || ((data.amount === undefined) && (missing0 = "amount"))) || ((data.line_item === undefined) && (missing0 = "line_item"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.quantity === undefined) && (missing0 = "quantity"))) || ((data.quantity_unit === undefined) && (missing0 = "quantity_unit"))){
-validate1609.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema625.required,parentSchema:schema625,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((((((key0 === "object") || (key0 === "amount")) || (key0 === "line_item")) || (key0 === "project_id")) || (key0 === "api_key_id")) || (key0 === "quantity")) || (key0 === "quantity_unit"))){
-validate1609.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema625,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1609.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema625.properties.object.type,parentSchema:schema625.properties.object,data:data0}];
-return false;
-}
-if("organization.costs.result" !== data0){
-validate1609.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema625.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.amount !== undefined){
-const _errs4 = errors;
-if(!(validate1570(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
-vErrors = vErrors === null ? validate1570.errors : vErrors.concat(validate1570.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.line_item !== undefined){
-let data2 = data.line_item;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1609.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema625.properties.line_item.type},message:"must be string,null",schema:schema625.properties.line_item.type,parentSchema:schema625.properties.line_item,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1609.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema625.properties.project_id.type},message:"must be string,null",schema:schema625.properties.project_id.type,parentSchema:schema625.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data4 = data.api_key_id;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1609.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema625.properties.api_key_id.type},message:"must be string,null",schema:schema625.properties.api_key_id.type,parentSchema:schema625.properties.api_key_id,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.quantity !== undefined){
-let data5 = data.quantity;
-const _errs11 = errors;
-if((!((typeof data5 == "number") && (isFinite(data5)))) && (data5 !== null)){
-validate1609.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema625.properties.quantity.type},message:"must be number,null",schema:schema625.properties.quantity.type,parentSchema:schema625.properties.quantity,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.quantity_unit !== undefined){
-let data6 = data.quantity_unit;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1609.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema625.properties.quantity_unit.type},message:"must be string,null",schema:schema625.properties.quantity_unit.type,parentSchema:schema625.properties.quantity_unit,data:data6}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1609.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema625.type,parentSchema:schema625,data}];
-return false;
-}
-}
-validate1609.errors = vErrors;
-return errors === 0;
-}
-
-export const validateCostAmount = validate1611;
-
-function validate1611(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.value === undefined) && (missing0 = "value")) || ((data.currency === undefined) && (missing0 = "currency"))){
-validate1611.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema626.required,parentSchema:schema626,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((key0 === "value") || (key0 === "currency"))){
-validate1611.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema626,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.value !== undefined){
-let data0 = data.value;
-const _errs2 = errors;
-if(errors === _errs2){
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 < 0 || isNaN(data0)){
-validate1611.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema626.properties.value,data:data0}];
-return false;
-}
-}
-else {
-validate1611.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema626.properties.value.type,parentSchema:schema626.properties.value,data:data0}];
-return false;
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.currency !== undefined){
-let data1 = data.currency;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate1611.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema626.properties.currency.type,parentSchema:schema626.properties.currency,data:data1}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate1611.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema626.type,parentSchema:schema626,data}];
-return false;
-}
-}
-validate1611.errors = vErrors;
-return errors === 0;
-}
-
-export const validateAdminApiKey = validate1612;
-const schema641 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","created_at","expires_at","last_used_at","owner"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"}}};
-const schema642 = {"type":"object","additionalProperties":false,"required":["type","object","id","name","created_at","role"],"properties":{"type":{"type":"string"},"object":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
-
-function validate1613(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((((data.type === undefined) && (missing0 = "type")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.role === undefined) && (missing0 = "role"))){
-validate1613.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema642.required,parentSchema:schema642,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((((key0 === "type") || (key0 === "object")) || (key0 === "id")) || (key0 === "name")) || (key0 === "created_at")) || (key0 === "role"))){
-validate1613.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema642,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1613.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema642.properties.type.type,parentSchema:schema642.properties.type,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.object !== undefined){
-let data1 = data.object;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate1613.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema642.properties.object.type,parentSchema:schema642.properties.object,data:data1}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.id !== undefined){
-let data2 = data.id;
-const _errs6 = errors;
-if(typeof data2 !== "string"){
-validate1613.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema642.properties.id.type,parentSchema:schema642.properties.id,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data3 = data.name;
-const _errs8 = errors;
-if(typeof data3 !== "string"){
-validate1613.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema642.properties.name.type,parentSchema:schema642.properties.name,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.created_at !== undefined){
-let data4 = data.created_at;
-const _errs10 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1613.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema642.properties.created_at.type,parentSchema:schema642.properties.created_at,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.role !== undefined){
-let data5 = data.role;
-const _errs12 = errors;
-if(typeof data5 !== "string"){
-validate1613.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema642.properties.role.type,parentSchema:schema642.properties.role,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1613.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema642.type,parentSchema:schema642,data}];
-return false;
-}
-}
-validate1613.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate1612(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.redacted_value === undefined) && (missing0 = "redacted_value"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.expires_at === undefined) && (missing0 = "expires_at"))) || ((data.last_used_at === undefined) && (missing0 = "last_used_at"))) || ((data.owner === undefined) && (missing0 = "owner"))){
-validate1612.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema641.required,parentSchema:schema641,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((((((key0 === "object") || (key0 === "id")) || (key0 === "name")) || (key0 === "redacted_value")) || (key0 === "created_at")) || (key0 === "expires_at")) || (key0 === "last_used_at")) || (key0 === "owner"))){
-validate1612.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema641,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1612.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema641.properties.object.type,parentSchema:schema641.properties.object,data:data0}];
-return false;
-}
-if("organization.admin_api_key" !== data0){
-validate1612.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema641.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.id !== undefined){
-let data1 = data.id;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate1612.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema641.properties.id.type,parentSchema:schema641.properties.id,data:data1}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data2 = data.name;
-const _errs6 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1612.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema641.properties.name.type},message:"must be string,null",schema:schema641.properties.name.type,parentSchema:schema641.properties.name,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.redacted_value !== undefined){
-let data3 = data.redacted_value;
-const _errs8 = errors;
-if(typeof data3 !== "string"){
-validate1612.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema641.properties.redacted_value.type,parentSchema:schema641.properties.redacted_value,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.created_at !== undefined){
-let data4 = data.created_at;
-const _errs10 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1612.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema641.properties.created_at.type,parentSchema:schema641.properties.created_at,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.expires_at !== undefined){
-let data5 = data.expires_at;
-const _errs12 = errors;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1612.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema641.properties.expires_at.type},message:"must be integer,null",schema:schema641.properties.expires_at.type,parentSchema:schema641.properties.expires_at,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.last_used_at !== undefined){
-let data6 = data.last_used_at;
-const _errs14 = errors;
-if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1612.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema641.properties.last_used_at.type},message:"must be integer,null",schema:schema641.properties.last_used_at.type,parentSchema:schema641.properties.last_used_at,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.owner !== undefined){
-const _errs16 = errors;
-if(!(validate1613(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
-vErrors = vErrors === null ? validate1613.errors : vErrors.concat(validate1613.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1612.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema641.type,parentSchema:schema641,data}];
-return false;
-}
-}
-validate1612.errors = vErrors;
-return errors === 0;
-}
-
-export const validateAdminApiKeyOwner = validate1615;
-
-function validate1615(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((((data.type === undefined) && (missing0 = "type")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.role === undefined) && (missing0 = "role"))){
-validate1615.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema642.required,parentSchema:schema642,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((((key0 === "type") || (key0 === "object")) || (key0 === "id")) || (key0 === "name")) || (key0 === "created_at")) || (key0 === "role"))){
-validate1615.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema642,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1615.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema642.properties.type.type,parentSchema:schema642.properties.type,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.object !== undefined){
-let data1 = data.object;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate1615.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema642.properties.object.type,parentSchema:schema642.properties.object,data:data1}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.id !== undefined){
-let data2 = data.id;
-const _errs6 = errors;
-if(typeof data2 !== "string"){
-validate1615.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema642.properties.id.type,parentSchema:schema642.properties.id,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data3 = data.name;
-const _errs8 = errors;
-if(typeof data3 !== "string"){
-validate1615.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema642.properties.name.type,parentSchema:schema642.properties.name,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.created_at !== undefined){
-let data4 = data.created_at;
-const _errs10 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1615.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema642.properties.created_at.type,parentSchema:schema642.properties.created_at,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.role !== undefined){
-let data5 = data.role;
-const _errs12 = errors;
-if(typeof data5 !== "string"){
-validate1615.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema642.properties.role.type,parentSchema:schema642.properties.role,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1615.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema642.type,parentSchema:schema642,data}];
-return false;
-}
-}
-validate1615.errors = vErrors;
-return errors === 0;
-}
-
-export const validateAdminApiKeyList = validate1616;
-const schema644 = {"type":"object","additionalProperties":false,"required":["object","data","has_more","first_id","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AdminApiKey"}},"has_more":{"type":"boolean"},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
-
-function validate1616(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.last_id === undefined) && (missing0 = "last_id"))){
-validate1616.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema644.required,parentSchema:schema644,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "has_more")) || (key0 === "first_id")) || (key0 === "last_id"))){
-validate1616.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema644,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1616.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema644.properties.object.type,parentSchema:schema644.properties.object,data:data0}];
+validate1576.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.properties.object.type,parentSchema:schema622.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1616.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema644.properties.object,data:data0}];
+validate1576.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema622.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -82633,8 +78933,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate1612(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1612.errors : vErrors.concat(validate1612.errors);
+if(!(validate1555(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1555.errors : vErrors.concat(validate1555.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs6 === errors;
@@ -82644,34 +78944,34 @@ break;
 }
 }
 else {
-validate1616.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema644.properties.data.type,parentSchema:schema644.properties.data,data:data1}];
+validate1576.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema622.properties.data.type,parentSchema:schema622.properties.data,data:data1}];
 return false;
 }
 }
 var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.has_more !== undefined){
-let data3 = data.has_more;
-const _errs7 = errors;
-if(typeof data3 !== "boolean"){
-validate1616.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema644.properties.has_more.type,parentSchema:schema644.properties.has_more,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.first_id !== undefined){
-let data4 = data.first_id;
+let data3 = data.first_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1576.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema622.properties.first_id.type},message:"must be string,null",schema:schema622.properties.first_id.type,parentSchema:schema622.properties.first_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data4 = data.has_more;
 const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1616.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema644.properties.first_id.type},message:"must be string,null",schema:schema644.properties.first_id.type,parentSchema:schema644.properties.first_id,data:data4}];
+if(typeof data4 !== "boolean"){
+validate1576.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema622.properties.has_more.type,parentSchema:schema622.properties.has_more,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -82684,7 +78984,7 @@ if(data.last_id !== undefined){
 let data5 = data.last_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1616.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema644.properties.last_id.type},message:"must be string,null",schema:schema644.properties.last_id.type,parentSchema:schema644.properties.last_id,data:data5}];
+validate1576.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema622.properties.last_id.type},message:"must be string,null",schema:schema622.properties.last_id.type,parentSchema:schema622.properties.last_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -82700,66 +79000,4669 @@ var valid0 = true;
 }
 }
 else {
-validate1616.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema644.type,parentSchema:schema644,data}];
+validate1576.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema622.type,parentSchema:schema622,data}];
 return false;
 }
 }
-validate1616.errors = vErrors;
+validate1576.errors = vErrors;
 return errors === 0;
 }
 
-export const validateAdminApiKeyCreateRequest = validate1618;
-const schema645 = {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"expires_in_seconds":{"type":"integer","minimum":1,"maximum":31536000}}};
-const schema646 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f]*$"};
+export const validateSettleEffectRequest = validate1578;
+const schema623 = {"type":"object","additionalProperties":false,"required":["state"],"properties":{"state":{"$ref":"#/components/schemas/SettledState"},"note":{"type":["string","null"],"maxLength":1000}}};
+
+function validate1578(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.state === undefined) && (missing0 = "state")){
+validate1578.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema623.required,parentSchema:schema623,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "state") || (key0 === "note"))){
+validate1578.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema623,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.state !== undefined){
+const _errs2 = errors;
+if(!(validate1564(data.state, {instancePath:instancePath+"/state",parentData:data,parentDataProperty:"state",rootData}))){
+vErrors = vErrors === null ? validate1564.errors : vErrors.concat(validate1564.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.note !== undefined){
+let data1 = data.note;
+const _errs3 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate1578.errors = [{instancePath:instancePath+"/note",schemaPath:"#/properties/note/type",keyword:"type",params:{type: schema623.properties.note.type},message:"must be string,null",schema:schema623.properties.note.type,parentSchema:schema623.properties.note,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(data1.length > 2 * 1000 || (data1.length > 1000 && func2(data1) > 1000)){
+validate1578.errors = [{instancePath:instancePath+"/note",schemaPath:"#/properties/note/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",schema:1000,parentSchema:schema623.properties.note,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1578.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema623.type,parentSchema:schema623,data}];
+return false;
+}
+}
+validate1578.errors = vErrors;
+return errors === 0;
+}
+
+export const validateDeletedExchanges = validate1580;
+const schema624 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchanges.deleted"},"deleted":{"type":"boolean","const":true}}};
+
+function validate1580(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
+validate1580.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema624.required,parentSchema:schema624,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "id") || (key0 === "object")) || (key0 === "deleted"))){
+validate1580.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema624,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1580.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema624.properties.id.type,parentSchema:schema624.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1580.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema624.properties.object.type,parentSchema:schema624.properties.object,data:data1}];
+return false;
+}
+if("response.exchanges.deleted" !== data1){
+validate1580.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchanges.deleted"},message:"must be equal to constant",schema:"response.exchanges.deleted",parentSchema:schema624.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deleted !== undefined){
+let data2 = data.deleted;
+const _errs6 = errors;
+if(typeof data2 !== "boolean"){
+validate1580.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema624.properties.deleted.type,parentSchema:schema624.properties.deleted,data:data2}];
+return false;
+}
+if(true !== data2){
+validate1580.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema624.properties.deleted,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1580.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema624.type,parentSchema:schema624,data}];
+return false;
+}
+}
+validate1580.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageResponse = validate1581;
+const schema625 = {"type":"object","additionalProperties":false,"required":["object","data","has_more","next_page"],"properties":{"object":{"type":"string","const":"page"},"data":{"type":"array","items":{"$ref":"#/components/schemas/UsageTimeBucket"}},"has_more":{"type":"boolean"},"next_page":{"type":["string","null"]}}};
+const schema626 = {"type":"object","additionalProperties":false,"required":["object","start_time","end_time","results"],"properties":{"object":{"type":"string","const":"bucket"},"start_time":{"type":"integer"},"end_time":{"type":"integer"},"results":{"type":"array","items":{"$ref":"#/components/schemas/UsageResult"}}}};
+const schema627 = {"type":"object","required":["object"],"discriminator":{"propertyName":"object"},"oneOf":[{"$ref":"#/components/schemas/UsageCompletionsResult"},{"$ref":"#/components/schemas/UsageEmbeddingsResult"},{"$ref":"#/components/schemas/UsageModerationsResult"},{"$ref":"#/components/schemas/UsageImagesResult"},{"$ref":"#/components/schemas/UsageAudioSpeechesResult"},{"$ref":"#/components/schemas/UsageAudioTranscriptionsResult"},{"$ref":"#/components/schemas/UsageVectorStoresResult"},{"$ref":"#/components/schemas/UsageCodeInterpreterSessionsResult"},{"$ref":"#/components/schemas/UsageFileSearchCallsResult"},{"$ref":"#/components/schemas/UsageWebSearchCallsResult"},{"$ref":"#/components/schemas/CostsResult"}],"x-tags":["organization.usage.completions.result","organization.usage.embeddings.result","organization.usage.moderations.result","organization.usage.images.result","organization.usage.audio_speeches.result","organization.usage.audio_transcriptions.result","organization.usage.vector_stores.result","organization.usage.code_interpreter_sessions.result","organization.usage.file_searches.result","organization.usage.web_searches.result","organization.costs.result"]};
+const schema628 = {"type":"object","additionalProperties":false,"required":["object","input_tokens","input_cached_tokens","input_cache_write_tokens","input_uncached_tokens","output_tokens","num_model_requests","project_id","user_id","api_key_id","model","batch","service_tier"],"properties":{"object":{"type":"string","const":"organization.usage.completions.result"},"input_tokens":{"type":"integer","minimum":0},"input_cached_tokens":{"type":"integer","minimum":0},"input_cache_write_tokens":{"type":"integer","minimum":0},"input_uncached_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"batch":{"type":["boolean","null"]},"service_tier":{"type":["string","null"]}}};
+
+function validate1584(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.input_cached_tokens === undefined) && (missing0 = "input_cached_tokens"))) || ((data.input_cache_write_tokens === undefined) && (missing0 = "input_cache_write_tokens"))) || ((data.input_uncached_tokens === undefined) && (missing0 = "input_uncached_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.batch === undefined) && (missing0 = "batch"))) || ((data.service_tier === undefined) && (missing0 = "service_tier"))){
+validate1584.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema628.required,parentSchema:schema628,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func26.call(schema628.properties, key0))){
+validate1584.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema628,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1584.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema628.properties.object.type,parentSchema:schema628.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.completions.result" !== data0){
+validate1584.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema628.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1584.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema628.properties.input_tokens.type,parentSchema:schema628.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1584.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema628.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_cached_tokens !== undefined){
+let data2 = data.input_cached_tokens;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1584.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema628.properties.input_cached_tokens.type,parentSchema:schema628.properties.input_cached_tokens,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1584.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema628.properties.input_cached_tokens,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_cache_write_tokens !== undefined){
+let data3 = data.input_cache_write_tokens;
+const _errs8 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1584.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema628.properties.input_cache_write_tokens.type,parentSchema:schema628.properties.input_cache_write_tokens,data:data3}];
+return false;
+}
+if(errors === _errs8){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate1584.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema628.properties.input_cache_write_tokens,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_uncached_tokens !== undefined){
+let data4 = data.input_uncached_tokens;
+const _errs10 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1584.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema628.properties.input_uncached_tokens.type,parentSchema:schema628.properties.input_uncached_tokens,data:data4}];
+return false;
+}
+if(errors === _errs10){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate1584.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema628.properties.input_uncached_tokens,data:data4}];
+return false;
+}
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens !== undefined){
+let data5 = data.output_tokens;
+const _errs12 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate1584.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema628.properties.output_tokens.type,parentSchema:schema628.properties.output_tokens,data:data5}];
+return false;
+}
+if(errors === _errs12){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+validate1584.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema628.properties.output_tokens,data:data5}];
+return false;
+}
+}
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data6 = data.num_model_requests;
+const _errs14 = errors;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+validate1584.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema628.properties.num_model_requests.type,parentSchema:schema628.properties.num_model_requests,data:data6}];
+return false;
+}
+if(errors === _errs14){
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+validate1584.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema628.properties.num_model_requests,data:data6}];
+return false;
+}
+}
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data7 = data.project_id;
+const _errs16 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1584.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema628.properties.project_id.type},message:"must be string,null",schema:schema628.properties.project_id.type,parentSchema:schema628.properties.project_id,data:data7}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data8 = data.user_id;
+const _errs18 = errors;
+if((typeof data8 !== "string") && (data8 !== null)){
+validate1584.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema628.properties.user_id.type},message:"must be string,null",schema:schema628.properties.user_id.type,parentSchema:schema628.properties.user_id,data:data8}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data9 = data.api_key_id;
+const _errs20 = errors;
+if((typeof data9 !== "string") && (data9 !== null)){
+validate1584.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema628.properties.api_key_id.type},message:"must be string,null",schema:schema628.properties.api_key_id.type,parentSchema:schema628.properties.api_key_id,data:data9}];
+return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data10 = data.model;
+const _errs22 = errors;
+if((typeof data10 !== "string") && (data10 !== null)){
+validate1584.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema628.properties.model.type},message:"must be string,null",schema:schema628.properties.model.type,parentSchema:schema628.properties.model,data:data10}];
+return false;
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.batch !== undefined){
+let data11 = data.batch;
+const _errs24 = errors;
+if((typeof data11 !== "boolean") && (data11 !== null)){
+validate1584.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema628.properties.batch.type},message:"must be boolean,null",schema:schema628.properties.batch.type,parentSchema:schema628.properties.batch,data:data11}];
+return false;
+}
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.service_tier !== undefined){
+let data12 = data.service_tier;
+const _errs26 = errors;
+if((typeof data12 !== "string") && (data12 !== null)){
+validate1584.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema628.properties.service_tier.type},message:"must be string,null",schema:schema628.properties.service_tier.type,parentSchema:schema628.properties.service_tier,data:data12}];
+return false;
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1584.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema628.type,parentSchema:schema628,data}];
+return false;
+}
+}
+validate1584.errors = vErrors;
+return errors === 0;
+}
+
+const schema629 = {"type":"object","additionalProperties":false,"required":["object","input_tokens","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.embeddings.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1585(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1585.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema629.required,parentSchema:schema629,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "input_tokens")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
+validate1585.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema629,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1585.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema629.properties.object.type,parentSchema:schema629.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.embeddings.result" !== data0){
+validate1585.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema629.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1585.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema629.properties.input_tokens.type,parentSchema:schema629.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1585.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema629.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1585.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema629.properties.num_model_requests.type,parentSchema:schema629.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1585.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema629.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1585.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema629.properties.project_id.type},message:"must be string,null",schema:schema629.properties.project_id.type,parentSchema:schema629.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1585.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema629.properties.user_id.type},message:"must be string,null",schema:schema629.properties.user_id.type,parentSchema:schema629.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1585.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema629.properties.api_key_id.type},message:"must be string,null",schema:schema629.properties.api_key_id.type,parentSchema:schema629.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1585.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema629.properties.model.type},message:"must be string,null",schema:schema629.properties.model.type,parentSchema:schema629.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1585.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema629.type,parentSchema:schema629,data}];
+return false;
+}
+}
+validate1585.errors = vErrors;
+return errors === 0;
+}
+
+const schema630 = {"type":"object","additionalProperties":false,"required":["object","input_tokens","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.moderations.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1586(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1586.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema630.required,parentSchema:schema630,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "input_tokens")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
+validate1586.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema630,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1586.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema630.properties.object.type,parentSchema:schema630.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.moderations.result" !== data0){
+validate1586.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema630.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1586.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema630.properties.input_tokens.type,parentSchema:schema630.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1586.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema630.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1586.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema630.properties.num_model_requests.type,parentSchema:schema630.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1586.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema630.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1586.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema630.properties.project_id.type},message:"must be string,null",schema:schema630.properties.project_id.type,parentSchema:schema630.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1586.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema630.properties.user_id.type},message:"must be string,null",schema:schema630.properties.user_id.type,parentSchema:schema630.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1586.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema630.properties.api_key_id.type},message:"must be string,null",schema:schema630.properties.api_key_id.type,parentSchema:schema630.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1586.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema630.properties.model.type},message:"must be string,null",schema:schema630.properties.model.type,parentSchema:schema630.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1586.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema630.type,parentSchema:schema630,data}];
+return false;
+}
+}
+validate1586.errors = vErrors;
+return errors === 0;
+}
+
+const schema631 = {"type":"object","additionalProperties":false,"required":["object","images","num_model_requests","source","size","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.images.result"},"images":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"source":{"type":["string","null"]},"size":{"type":["string","null"]},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1587(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((((data.object === undefined) && (missing0 = "object")) || ((data.images === undefined) && (missing0 = "images"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.source === undefined) && (missing0 = "source"))) || ((data.size === undefined) && (missing0 = "size"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1587.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema631.required,parentSchema:schema631,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func26.call(schema631.properties, key0))){
+validate1587.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema631,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1587.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema631.properties.object.type,parentSchema:schema631.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.images.result" !== data0){
+validate1587.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema631.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.images !== undefined){
+let data1 = data.images;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1587.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema631.properties.images.type,parentSchema:schema631.properties.images,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1587.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema631.properties.images,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1587.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema631.properties.num_model_requests.type,parentSchema:schema631.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1587.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema631.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.source !== undefined){
+let data3 = data.source;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1587.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema631.properties.source.type},message:"must be string,null",schema:schema631.properties.source.type,parentSchema:schema631.properties.source,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+let data4 = data.size;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1587.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema631.properties.size.type},message:"must be string,null",schema:schema631.properties.size.type,parentSchema:schema631.properties.size,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data5 = data.project_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1587.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema631.properties.project_id.type},message:"must be string,null",schema:schema631.properties.project_id.type,parentSchema:schema631.properties.project_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data6 = data.user_id;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1587.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema631.properties.user_id.type},message:"must be string,null",schema:schema631.properties.user_id.type,parentSchema:schema631.properties.user_id,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data7 = data.api_key_id;
+const _errs16 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1587.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema631.properties.api_key_id.type},message:"must be string,null",schema:schema631.properties.api_key_id.type,parentSchema:schema631.properties.api_key_id,data:data7}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data8 = data.model;
+const _errs18 = errors;
+if((typeof data8 !== "string") && (data8 !== null)){
+validate1587.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema631.properties.model.type},message:"must be string,null",schema:schema631.properties.model.type,parentSchema:schema631.properties.model,data:data8}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1587.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema631.type,parentSchema:schema631,data}];
+return false;
+}
+}
+validate1587.errors = vErrors;
+return errors === 0;
+}
+
+const schema632 = {"type":"object","additionalProperties":false,"required":["object","characters","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.audio_speeches.result"},"characters":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1588(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.characters === undefined) && (missing0 = "characters"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1588.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema632.required,parentSchema:schema632,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "characters")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
+validate1588.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema632,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1588.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema632.properties.object.type,parentSchema:schema632.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.audio_speeches.result" !== data0){
+validate1588.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema632.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.characters !== undefined){
+let data1 = data.characters;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1588.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema632.properties.characters.type,parentSchema:schema632.properties.characters,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1588.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema632.properties.characters,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1588.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema632.properties.num_model_requests.type,parentSchema:schema632.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1588.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema632.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1588.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema632.properties.project_id.type},message:"must be string,null",schema:schema632.properties.project_id.type,parentSchema:schema632.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1588.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema632.properties.user_id.type},message:"must be string,null",schema:schema632.properties.user_id.type,parentSchema:schema632.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1588.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema632.properties.api_key_id.type},message:"must be string,null",schema:schema632.properties.api_key_id.type,parentSchema:schema632.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1588.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema632.properties.model.type},message:"must be string,null",schema:schema632.properties.model.type,parentSchema:schema632.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1588.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema632.type,parentSchema:schema632,data}];
+return false;
+}
+}
+validate1588.errors = vErrors;
+return errors === 0;
+}
+
+const schema633 = {"type":"object","additionalProperties":false,"required":["object","seconds","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.audio_transcriptions.result"},"seconds":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1589(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.seconds === undefined) && (missing0 = "seconds"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1589.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema633.required,parentSchema:schema633,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "seconds")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
+validate1589.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema633,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1589.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema633.properties.object.type,parentSchema:schema633.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.audio_transcriptions.result" !== data0){
+validate1589.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema633.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seconds !== undefined){
+let data1 = data.seconds;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1589.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema633.properties.seconds.type,parentSchema:schema633.properties.seconds,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1589.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema633.properties.seconds,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1589.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema633.properties.num_model_requests.type,parentSchema:schema633.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1589.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema633.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1589.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema633.properties.project_id.type},message:"must be string,null",schema:schema633.properties.project_id.type,parentSchema:schema633.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1589.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema633.properties.user_id.type},message:"must be string,null",schema:schema633.properties.user_id.type,parentSchema:schema633.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1589.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema633.properties.api_key_id.type},message:"must be string,null",schema:schema633.properties.api_key_id.type,parentSchema:schema633.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1589.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema633.properties.model.type},message:"must be string,null",schema:schema633.properties.model.type,parentSchema:schema633.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1589.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema633.type,parentSchema:schema633,data}];
+return false;
+}
+}
+validate1589.errors = vErrors;
+return errors === 0;
+}
+
+const schema634 = {"type":"object","additionalProperties":false,"required":["object","usage_bytes","project_id"],"properties":{"object":{"type":"string","const":"organization.usage.vector_stores.result"},"usage_bytes":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
+
+function validate1590(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.object === undefined) && (missing0 = "object")) || ((data.usage_bytes === undefined) && (missing0 = "usage_bytes"))) || ((data.project_id === undefined) && (missing0 = "project_id"))){
+validate1590.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema634.required,parentSchema:schema634,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "object") || (key0 === "usage_bytes")) || (key0 === "project_id"))){
+validate1590.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema634,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1590.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema634.properties.object.type,parentSchema:schema634.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.vector_stores.result" !== data0){
+validate1590.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema634.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage_bytes !== undefined){
+let data1 = data.usage_bytes;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1590.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.usage_bytes.type,parentSchema:schema634.properties.usage_bytes,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1590.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.usage_bytes,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs6 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1590.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema634.properties.project_id.type},message:"must be string,null",schema:schema634.properties.project_id.type,parentSchema:schema634.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1590.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema634.type,parentSchema:schema634,data}];
+return false;
+}
+}
+validate1590.errors = vErrors;
+return errors === 0;
+}
+
+const schema635 = {"type":"object","additionalProperties":false,"required":["object","num_sessions","project_id"],"properties":{"object":{"type":"string","const":"organization.usage.code_interpreter_sessions.result"},"num_sessions":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
+
+function validate1591(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.object === undefined) && (missing0 = "object")) || ((data.num_sessions === undefined) && (missing0 = "num_sessions"))) || ((data.project_id === undefined) && (missing0 = "project_id"))){
+validate1591.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema635.required,parentSchema:schema635,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "object") || (key0 === "num_sessions")) || (key0 === "project_id"))){
+validate1591.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema635,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1591.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema635.properties.object.type,parentSchema:schema635.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.code_interpreter_sessions.result" !== data0){
+validate1591.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema635.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_sessions !== undefined){
+let data1 = data.num_sessions;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1591.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema635.properties.num_sessions.type,parentSchema:schema635.properties.num_sessions,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1591.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema635.properties.num_sessions,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs6 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1591.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema635.properties.project_id.type},message:"must be string,null",schema:schema635.properties.project_id.type,parentSchema:schema635.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1591.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema635.type,parentSchema:schema635,data}];
+return false;
+}
+}
+validate1591.errors = vErrors;
+return errors === 0;
+}
+
+const schema636 = {"type":"object","additionalProperties":false,"required":["object","num_requests","project_id","user_id","api_key_id","vector_store_id"],"properties":{"object":{"type":"string","const":"organization.usage.file_searches.result"},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"vector_store_id":{"type":["string","null"]}}};
+
+function validate1592(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((data.object === undefined) && (missing0 = "object")) || ((data.num_requests === undefined) && (missing0 = "num_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.vector_store_id === undefined) && (missing0 = "vector_store_id"))){
+validate1592.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema636.required,parentSchema:schema636,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((key0 === "object") || (key0 === "num_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "vector_store_id"))){
+validate1592.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema636,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1592.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema636.properties.object.type,parentSchema:schema636.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.file_searches.result" !== data0){
+validate1592.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema636.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_requests !== undefined){
+let data1 = data.num_requests;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1592.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema636.properties.num_requests.type,parentSchema:schema636.properties.num_requests,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1592.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema636.properties.num_requests,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs6 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1592.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema636.properties.project_id.type},message:"must be string,null",schema:schema636.properties.project_id.type,parentSchema:schema636.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data3 = data.user_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1592.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema636.properties.user_id.type},message:"must be string,null",schema:schema636.properties.user_id.type,parentSchema:schema636.properties.user_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data4 = data.api_key_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1592.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema636.properties.api_key_id.type},message:"must be string,null",schema:schema636.properties.api_key_id.type,parentSchema:schema636.properties.api_key_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.vector_store_id !== undefined){
+let data5 = data.vector_store_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1592.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema636.properties.vector_store_id.type},message:"must be string,null",schema:schema636.properties.vector_store_id.type,parentSchema:schema636.properties.vector_store_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1592.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema636.type,parentSchema:schema636,data}];
+return false;
+}
+}
+validate1592.errors = vErrors;
+return errors === 0;
+}
+
+const schema637 = {"type":"object","additionalProperties":false,"required":["object","num_model_requests","num_requests","project_id","user_id","api_key_id","model","context_level"],"properties":{"object":{"type":"string","const":"organization.usage.web_searches.result"},"num_model_requests":{"type":"integer","minimum":0},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"context_level":{"type":["string","null"]}}};
+
+function validate1593(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((((data.object === undefined) && (missing0 = "object")) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.num_requests === undefined) && (missing0 = "num_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.context_level === undefined) && (missing0 = "context_level"))){
+validate1593.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema637.required,parentSchema:schema637,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((((key0 === "object") || (key0 === "num_model_requests")) || (key0 === "num_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model")) || (key0 === "context_level"))){
+validate1593.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema637,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1593.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema637.properties.object.type,parentSchema:schema637.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.web_searches.result" !== data0){
+validate1593.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema637.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data1 = data.num_model_requests;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1593.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema637.properties.num_model_requests.type,parentSchema:schema637.properties.num_model_requests,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1593.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema637.properties.num_model_requests,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_requests !== undefined){
+let data2 = data.num_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1593.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema637.properties.num_requests.type,parentSchema:schema637.properties.num_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1593.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema637.properties.num_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1593.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema637.properties.project_id.type},message:"must be string,null",schema:schema637.properties.project_id.type,parentSchema:schema637.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1593.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema637.properties.user_id.type},message:"must be string,null",schema:schema637.properties.user_id.type,parentSchema:schema637.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1593.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema637.properties.api_key_id.type},message:"must be string,null",schema:schema637.properties.api_key_id.type,parentSchema:schema637.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1593.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema637.properties.model.type},message:"must be string,null",schema:schema637.properties.model.type,parentSchema:schema637.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.context_level !== undefined){
+let data7 = data.context_level;
+const _errs16 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1593.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema637.properties.context_level.type},message:"must be string,null",schema:schema637.properties.context_level.type,parentSchema:schema637.properties.context_level,data:data7}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1593.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema637.type,parentSchema:schema637,data}];
+return false;
+}
+}
+validate1593.errors = vErrors;
+return errors === 0;
+}
+
+const schema638 = {"type":"object","additionalProperties":false,"required":["object","amount","line_item","project_id","api_key_id","quantity","quantity_unit"],"properties":{"object":{"type":"string","const":"organization.costs.result"},"amount":{"$ref":"#/components/schemas/CostAmount"},"line_item":{"type":["string","null"]},"project_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"quantity":{"type":["number","null"]},"quantity_unit":{"type":["string","null"]}}};
+const schema639 = {"type":"object","additionalProperties":false,"required":["value","currency"],"properties":{"value":{"type":"number","minimum":0},"currency":{"type":"string"}}};
+
+function validate1595(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.value === undefined) && (missing0 = "value")) || ((data.currency === undefined) && (missing0 = "currency"))){
+validate1595.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema639.required,parentSchema:schema639,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "value") || (key0 === "currency"))){
+validate1595.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema639,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.value !== undefined){
+let data0 = data.value;
+const _errs2 = errors;
+if(errors === _errs2){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1595.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema639.properties.value,data:data0}];
+return false;
+}
+}
+else {
+validate1595.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema639.properties.value.type,parentSchema:schema639.properties.value,data:data0}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.currency !== undefined){
+let data1 = data.currency;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1595.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema639.properties.currency.type,parentSchema:schema639.properties.currency,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1595.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema639.type,parentSchema:schema639,data}];
+return false;
+}
+}
+validate1595.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1594(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.amount === undefined) && (missing0 = "amount"))) || ((data.line_item === undefined) && (missing0 = "line_item"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.quantity === undefined) && (missing0 = "quantity"))) || ((data.quantity_unit === undefined) && (missing0 = "quantity_unit"))){
+validate1594.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema638.required,parentSchema:schema638,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "amount")) || (key0 === "line_item")) || (key0 === "project_id")) || (key0 === "api_key_id")) || (key0 === "quantity")) || (key0 === "quantity_unit"))){
+validate1594.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema638,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1594.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema638.properties.object.type,parentSchema:schema638.properties.object,data:data0}];
+return false;
+}
+if("organization.costs.result" !== data0){
+validate1594.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema638.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.amount !== undefined){
+const _errs4 = errors;
+if(!(validate1595(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
+vErrors = vErrors === null ? validate1595.errors : vErrors.concat(validate1595.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.line_item !== undefined){
+let data2 = data.line_item;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1594.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema638.properties.line_item.type},message:"must be string,null",schema:schema638.properties.line_item.type,parentSchema:schema638.properties.line_item,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1594.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema638.properties.project_id.type},message:"must be string,null",schema:schema638.properties.project_id.type,parentSchema:schema638.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data4 = data.api_key_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1594.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema638.properties.api_key_id.type},message:"must be string,null",schema:schema638.properties.api_key_id.type,parentSchema:schema638.properties.api_key_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.quantity !== undefined){
+let data5 = data.quantity;
+const _errs11 = errors;
+if((!((typeof data5 == "number") && (isFinite(data5)))) && (data5 !== null)){
+validate1594.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema638.properties.quantity.type},message:"must be number,null",schema:schema638.properties.quantity.type,parentSchema:schema638.properties.quantity,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.quantity_unit !== undefined){
+let data6 = data.quantity_unit;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1594.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema638.properties.quantity_unit.type},message:"must be string,null",schema:schema638.properties.quantity_unit.type,parentSchema:schema638.properties.quantity_unit,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1594.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema638.type,parentSchema:schema638,data}];
+return false;
+}
+}
+validate1594.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1583(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1583.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema627.required,parentSchema:schema627,data}];
+return false;
+}
+else {
+const tag0 = data.object;
+if(typeof tag0 == "string"){
+if(tag0 === "organization.usage.completions.result"){
+if(!(validate1584(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1584.errors : vErrors.concat(validate1584.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.embeddings.result"){
+if(!(validate1585(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1585.errors : vErrors.concat(validate1585.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.moderations.result"){
+if(!(validate1586(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1586.errors : vErrors.concat(validate1586.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.images.result"){
+if(!(validate1587(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1587.errors : vErrors.concat(validate1587.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_speeches.result"){
+if(!(validate1588(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1588.errors : vErrors.concat(validate1588.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_transcriptions.result"){
+if(!(validate1589(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1589.errors : vErrors.concat(validate1589.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.vector_stores.result"){
+if(!(validate1590(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1590.errors : vErrors.concat(validate1590.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
+if(!(validate1591(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1591.errors : vErrors.concat(validate1591.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.file_searches.result"){
+if(!(validate1592(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1592.errors : vErrors.concat(validate1592.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.web_searches.result"){
+if(!(validate1593(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1593.errors : vErrors.concat(validate1593.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.costs.result"){
+if(!(validate1594(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1594.errors : vErrors.concat(validate1594.errors);
+errors = vErrors.length;
+}
+}
+else {
+validate1583.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema627.discriminator,parentSchema:schema627,data}];
+return false;
+}
+}
+else {
+validate1583.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema627.discriminator,parentSchema:schema627,data}];
+return false;
+}
+}
+}
+else {
+validate1583.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema627.type,parentSchema:schema627,data}];
+return false;
+}
+}
+validate1583.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1582(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.object === undefined) && (missing0 = "object")) || ((data.start_time === undefined) && (missing0 = "start_time"))) || ((data.end_time === undefined) && (missing0 = "end_time"))) || ((data.results === undefined) && (missing0 = "results"))){
+validate1582.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema626.required,parentSchema:schema626,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "object") || (key0 === "start_time")) || (key0 === "end_time")) || (key0 === "results"))){
+validate1582.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema626,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1582.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema626.properties.object.type,parentSchema:schema626.properties.object,data:data0}];
+return false;
+}
+if("bucket" !== data0){
+validate1582.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema626.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.start_time !== undefined){
+let data1 = data.start_time;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1582.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema626.properties.start_time.type,parentSchema:schema626.properties.start_time,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.end_time !== undefined){
+let data2 = data.end_time;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1582.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema626.properties.end_time.type,parentSchema:schema626.properties.end_time,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.results !== undefined){
+let data3 = data.results;
+const _errs8 = errors;
+if(errors === _errs8){
+if(Array.isArray(data3)){
+var valid1 = true;
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+const _errs10 = errors;
+if(!(validate1583(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1583.errors : vErrors.concat(validate1583.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs10 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1582.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema626.properties.results.type,parentSchema:schema626.properties.results,data:data3}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1582.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema626.type,parentSchema:schema626,data}];
+return false;
+}
+}
+validate1582.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1581(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.next_page === undefined) && (missing0 = "next_page"))){
+validate1581.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema625.required,parentSchema:schema625,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "object") || (key0 === "data")) || (key0 === "has_more")) || (key0 === "next_page"))){
+validate1581.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema625,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1581.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema625.properties.object.type,parentSchema:schema625.properties.object,data:data0}];
+return false;
+}
+if("page" !== data0){
+validate1581.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "page"},message:"must be equal to constant",schema:"page",parentSchema:schema625.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs4 = errors;
+if(errors === _errs4){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs6 = errors;
+if(!(validate1582(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1582.errors : vErrors.concat(validate1582.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs6 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1581.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema625.properties.data.type,parentSchema:schema625.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data3 = data.has_more;
+const _errs7 = errors;
+if(typeof data3 !== "boolean"){
+validate1581.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema625.properties.has_more.type,parentSchema:schema625.properties.has_more,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.next_page !== undefined){
+let data4 = data.next_page;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1581.errors = [{instancePath:instancePath+"/next_page",schemaPath:"#/properties/next_page/type",keyword:"type",params:{type: schema625.properties.next_page.type},message:"must be string,null",schema:schema625.properties.next_page.type,parentSchema:schema625.properties.next_page,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1581.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema625.type,parentSchema:schema625,data}];
+return false;
+}
+}
+validate1581.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageTimeBucket = validate1610;
+
+function validate1610(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.object === undefined) && (missing0 = "object")) || ((data.start_time === undefined) && (missing0 = "start_time"))) || ((data.end_time === undefined) && (missing0 = "end_time"))) || ((data.results === undefined) && (missing0 = "results"))){
+validate1610.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema626.required,parentSchema:schema626,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "object") || (key0 === "start_time")) || (key0 === "end_time")) || (key0 === "results"))){
+validate1610.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema626,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1610.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema626.properties.object.type,parentSchema:schema626.properties.object,data:data0}];
+return false;
+}
+if("bucket" !== data0){
+validate1610.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema626.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.start_time !== undefined){
+let data1 = data.start_time;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1610.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema626.properties.start_time.type,parentSchema:schema626.properties.start_time,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.end_time !== undefined){
+let data2 = data.end_time;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1610.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema626.properties.end_time.type,parentSchema:schema626.properties.end_time,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.results !== undefined){
+let data3 = data.results;
+const _errs8 = errors;
+if(errors === _errs8){
+if(Array.isArray(data3)){
+var valid1 = true;
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+const _errs10 = errors;
+if(!(validate1583(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1583.errors : vErrors.concat(validate1583.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs10 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1610.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema626.properties.results.type,parentSchema:schema626.properties.results,data:data3}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1610.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema626.type,parentSchema:schema626,data}];
+return false;
+}
+}
+validate1610.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageResult = validate1612;
+
+function validate1612(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1612.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema627.required,parentSchema:schema627,data}];
+return false;
+}
+else {
+const tag0 = data.object;
+if(typeof tag0 == "string"){
+if(tag0 === "organization.usage.completions.result"){
+if(!(validate1584(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1584.errors : vErrors.concat(validate1584.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.embeddings.result"){
+if(!(validate1585(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1585.errors : vErrors.concat(validate1585.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.moderations.result"){
+if(!(validate1586(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1586.errors : vErrors.concat(validate1586.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.images.result"){
+if(!(validate1587(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1587.errors : vErrors.concat(validate1587.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_speeches.result"){
+if(!(validate1588(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1588.errors : vErrors.concat(validate1588.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_transcriptions.result"){
+if(!(validate1589(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1589.errors : vErrors.concat(validate1589.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.vector_stores.result"){
+if(!(validate1590(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1590.errors : vErrors.concat(validate1590.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
+if(!(validate1591(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1591.errors : vErrors.concat(validate1591.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.file_searches.result"){
+if(!(validate1592(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1592.errors : vErrors.concat(validate1592.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.web_searches.result"){
+if(!(validate1593(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1593.errors : vErrors.concat(validate1593.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.costs.result"){
+if(!(validate1594(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1594.errors : vErrors.concat(validate1594.errors);
+errors = vErrors.length;
+}
+}
+else {
+validate1612.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema627.discriminator,parentSchema:schema627,data}];
+return false;
+}
+}
+else {
+validate1612.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema627.discriminator,parentSchema:schema627,data}];
+return false;
+}
+}
+}
+else {
+validate1612.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema627.type,parentSchema:schema627,data}];
+return false;
+}
+}
+validate1612.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageCompletionsResult = validate1624;
+
+function validate1624(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.input_cached_tokens === undefined) && (missing0 = "input_cached_tokens"))) || ((data.input_cache_write_tokens === undefined) && (missing0 = "input_cache_write_tokens"))) || ((data.input_uncached_tokens === undefined) && (missing0 = "input_uncached_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.batch === undefined) && (missing0 = "batch"))) || ((data.service_tier === undefined) && (missing0 = "service_tier"))){
+validate1624.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema628.required,parentSchema:schema628,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func26.call(schema628.properties, key0))){
+validate1624.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema628,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1624.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema628.properties.object.type,parentSchema:schema628.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.completions.result" !== data0){
+validate1624.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema628.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1624.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema628.properties.input_tokens.type,parentSchema:schema628.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1624.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema628.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_cached_tokens !== undefined){
+let data2 = data.input_cached_tokens;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1624.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema628.properties.input_cached_tokens.type,parentSchema:schema628.properties.input_cached_tokens,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1624.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema628.properties.input_cached_tokens,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_cache_write_tokens !== undefined){
+let data3 = data.input_cache_write_tokens;
+const _errs8 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1624.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema628.properties.input_cache_write_tokens.type,parentSchema:schema628.properties.input_cache_write_tokens,data:data3}];
+return false;
+}
+if(errors === _errs8){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate1624.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema628.properties.input_cache_write_tokens,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_uncached_tokens !== undefined){
+let data4 = data.input_uncached_tokens;
+const _errs10 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1624.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema628.properties.input_uncached_tokens.type,parentSchema:schema628.properties.input_uncached_tokens,data:data4}];
+return false;
+}
+if(errors === _errs10){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate1624.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema628.properties.input_uncached_tokens,data:data4}];
+return false;
+}
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens !== undefined){
+let data5 = data.output_tokens;
+const _errs12 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate1624.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema628.properties.output_tokens.type,parentSchema:schema628.properties.output_tokens,data:data5}];
+return false;
+}
+if(errors === _errs12){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+validate1624.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema628.properties.output_tokens,data:data5}];
+return false;
+}
+}
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data6 = data.num_model_requests;
+const _errs14 = errors;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+validate1624.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema628.properties.num_model_requests.type,parentSchema:schema628.properties.num_model_requests,data:data6}];
+return false;
+}
+if(errors === _errs14){
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+validate1624.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema628.properties.num_model_requests,data:data6}];
+return false;
+}
+}
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data7 = data.project_id;
+const _errs16 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1624.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema628.properties.project_id.type},message:"must be string,null",schema:schema628.properties.project_id.type,parentSchema:schema628.properties.project_id,data:data7}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data8 = data.user_id;
+const _errs18 = errors;
+if((typeof data8 !== "string") && (data8 !== null)){
+validate1624.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema628.properties.user_id.type},message:"must be string,null",schema:schema628.properties.user_id.type,parentSchema:schema628.properties.user_id,data:data8}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data9 = data.api_key_id;
+const _errs20 = errors;
+if((typeof data9 !== "string") && (data9 !== null)){
+validate1624.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema628.properties.api_key_id.type},message:"must be string,null",schema:schema628.properties.api_key_id.type,parentSchema:schema628.properties.api_key_id,data:data9}];
+return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data10 = data.model;
+const _errs22 = errors;
+if((typeof data10 !== "string") && (data10 !== null)){
+validate1624.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema628.properties.model.type},message:"must be string,null",schema:schema628.properties.model.type,parentSchema:schema628.properties.model,data:data10}];
+return false;
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.batch !== undefined){
+let data11 = data.batch;
+const _errs24 = errors;
+if((typeof data11 !== "boolean") && (data11 !== null)){
+validate1624.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema628.properties.batch.type},message:"must be boolean,null",schema:schema628.properties.batch.type,parentSchema:schema628.properties.batch,data:data11}];
+return false;
+}
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.service_tier !== undefined){
+let data12 = data.service_tier;
+const _errs26 = errors;
+if((typeof data12 !== "string") && (data12 !== null)){
+validate1624.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema628.properties.service_tier.type},message:"must be string,null",schema:schema628.properties.service_tier.type,parentSchema:schema628.properties.service_tier,data:data12}];
+return false;
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1624.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema628.type,parentSchema:schema628,data}];
+return false;
+}
+}
+validate1624.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageEmbeddingsResult = validate1625;
+
+function validate1625(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1625.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema629.required,parentSchema:schema629,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "input_tokens")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
+validate1625.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema629,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1625.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema629.properties.object.type,parentSchema:schema629.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.embeddings.result" !== data0){
+validate1625.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema629.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1625.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema629.properties.input_tokens.type,parentSchema:schema629.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1625.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema629.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1625.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema629.properties.num_model_requests.type,parentSchema:schema629.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1625.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema629.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1625.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema629.properties.project_id.type},message:"must be string,null",schema:schema629.properties.project_id.type,parentSchema:schema629.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1625.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema629.properties.user_id.type},message:"must be string,null",schema:schema629.properties.user_id.type,parentSchema:schema629.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1625.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema629.properties.api_key_id.type},message:"must be string,null",schema:schema629.properties.api_key_id.type,parentSchema:schema629.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1625.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema629.properties.model.type},message:"must be string,null",schema:schema629.properties.model.type,parentSchema:schema629.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1625.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema629.type,parentSchema:schema629,data}];
+return false;
+}
+}
+validate1625.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageModerationsResult = validate1626;
+
+function validate1626(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1626.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema630.required,parentSchema:schema630,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "input_tokens")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
+validate1626.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema630,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1626.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema630.properties.object.type,parentSchema:schema630.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.moderations.result" !== data0){
+validate1626.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema630.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1626.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema630.properties.input_tokens.type,parentSchema:schema630.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1626.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema630.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1626.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema630.properties.num_model_requests.type,parentSchema:schema630.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1626.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema630.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1626.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema630.properties.project_id.type},message:"must be string,null",schema:schema630.properties.project_id.type,parentSchema:schema630.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1626.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema630.properties.user_id.type},message:"must be string,null",schema:schema630.properties.user_id.type,parentSchema:schema630.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1626.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema630.properties.api_key_id.type},message:"must be string,null",schema:schema630.properties.api_key_id.type,parentSchema:schema630.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1626.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema630.properties.model.type},message:"must be string,null",schema:schema630.properties.model.type,parentSchema:schema630.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1626.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema630.type,parentSchema:schema630,data}];
+return false;
+}
+}
+validate1626.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageImagesResult = validate1627;
+
+function validate1627(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((((data.object === undefined) && (missing0 = "object")) || ((data.images === undefined) && (missing0 = "images"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.source === undefined) && (missing0 = "source"))) || ((data.size === undefined) && (missing0 = "size"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1627.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema631.required,parentSchema:schema631,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func26.call(schema631.properties, key0))){
+validate1627.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema631,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1627.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema631.properties.object.type,parentSchema:schema631.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.images.result" !== data0){
+validate1627.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema631.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.images !== undefined){
+let data1 = data.images;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1627.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema631.properties.images.type,parentSchema:schema631.properties.images,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1627.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema631.properties.images,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1627.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema631.properties.num_model_requests.type,parentSchema:schema631.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1627.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema631.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.source !== undefined){
+let data3 = data.source;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1627.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema631.properties.source.type},message:"must be string,null",schema:schema631.properties.source.type,parentSchema:schema631.properties.source,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+let data4 = data.size;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1627.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema631.properties.size.type},message:"must be string,null",schema:schema631.properties.size.type,parentSchema:schema631.properties.size,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data5 = data.project_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1627.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema631.properties.project_id.type},message:"must be string,null",schema:schema631.properties.project_id.type,parentSchema:schema631.properties.project_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data6 = data.user_id;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1627.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema631.properties.user_id.type},message:"must be string,null",schema:schema631.properties.user_id.type,parentSchema:schema631.properties.user_id,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data7 = data.api_key_id;
+const _errs16 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1627.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema631.properties.api_key_id.type},message:"must be string,null",schema:schema631.properties.api_key_id.type,parentSchema:schema631.properties.api_key_id,data:data7}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data8 = data.model;
+const _errs18 = errors;
+if((typeof data8 !== "string") && (data8 !== null)){
+validate1627.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema631.properties.model.type},message:"must be string,null",schema:schema631.properties.model.type,parentSchema:schema631.properties.model,data:data8}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1627.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema631.type,parentSchema:schema631,data}];
+return false;
+}
+}
+validate1627.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageAudioSpeechesResult = validate1628;
+
+function validate1628(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.characters === undefined) && (missing0 = "characters"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1628.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema632.required,parentSchema:schema632,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "characters")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
+validate1628.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema632,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1628.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema632.properties.object.type,parentSchema:schema632.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.audio_speeches.result" !== data0){
+validate1628.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema632.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.characters !== undefined){
+let data1 = data.characters;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1628.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema632.properties.characters.type,parentSchema:schema632.properties.characters,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1628.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema632.properties.characters,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1628.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema632.properties.num_model_requests.type,parentSchema:schema632.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1628.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema632.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1628.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema632.properties.project_id.type},message:"must be string,null",schema:schema632.properties.project_id.type,parentSchema:schema632.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1628.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema632.properties.user_id.type},message:"must be string,null",schema:schema632.properties.user_id.type,parentSchema:schema632.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1628.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema632.properties.api_key_id.type},message:"must be string,null",schema:schema632.properties.api_key_id.type,parentSchema:schema632.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1628.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema632.properties.model.type},message:"must be string,null",schema:schema632.properties.model.type,parentSchema:schema632.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1628.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema632.type,parentSchema:schema632,data}];
+return false;
+}
+}
+validate1628.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageAudioTranscriptionsResult = validate1629;
+
+function validate1629(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.seconds === undefined) && (missing0 = "seconds"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1629.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema633.required,parentSchema:schema633,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "seconds")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
+validate1629.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema633,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1629.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema633.properties.object.type,parentSchema:schema633.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.audio_transcriptions.result" !== data0){
+validate1629.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema633.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seconds !== undefined){
+let data1 = data.seconds;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1629.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema633.properties.seconds.type,parentSchema:schema633.properties.seconds,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1629.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema633.properties.seconds,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1629.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema633.properties.num_model_requests.type,parentSchema:schema633.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1629.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema633.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1629.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema633.properties.project_id.type},message:"must be string,null",schema:schema633.properties.project_id.type,parentSchema:schema633.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1629.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema633.properties.user_id.type},message:"must be string,null",schema:schema633.properties.user_id.type,parentSchema:schema633.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1629.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema633.properties.api_key_id.type},message:"must be string,null",schema:schema633.properties.api_key_id.type,parentSchema:schema633.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1629.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema633.properties.model.type},message:"must be string,null",schema:schema633.properties.model.type,parentSchema:schema633.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1629.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema633.type,parentSchema:schema633,data}];
+return false;
+}
+}
+validate1629.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageVectorStoresResult = validate1630;
+
+function validate1630(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.object === undefined) && (missing0 = "object")) || ((data.usage_bytes === undefined) && (missing0 = "usage_bytes"))) || ((data.project_id === undefined) && (missing0 = "project_id"))){
+validate1630.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema634.required,parentSchema:schema634,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "object") || (key0 === "usage_bytes")) || (key0 === "project_id"))){
+validate1630.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema634,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1630.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema634.properties.object.type,parentSchema:schema634.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.vector_stores.result" !== data0){
+validate1630.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema634.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage_bytes !== undefined){
+let data1 = data.usage_bytes;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1630.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.usage_bytes.type,parentSchema:schema634.properties.usage_bytes,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1630.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.usage_bytes,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs6 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1630.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema634.properties.project_id.type},message:"must be string,null",schema:schema634.properties.project_id.type,parentSchema:schema634.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1630.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema634.type,parentSchema:schema634,data}];
+return false;
+}
+}
+validate1630.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageCodeInterpreterSessionsResult = validate1631;
+
+function validate1631(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.object === undefined) && (missing0 = "object")) || ((data.num_sessions === undefined) && (missing0 = "num_sessions"))) || ((data.project_id === undefined) && (missing0 = "project_id"))){
+validate1631.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema635.required,parentSchema:schema635,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "object") || (key0 === "num_sessions")) || (key0 === "project_id"))){
+validate1631.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema635,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1631.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema635.properties.object.type,parentSchema:schema635.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.code_interpreter_sessions.result" !== data0){
+validate1631.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema635.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_sessions !== undefined){
+let data1 = data.num_sessions;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1631.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema635.properties.num_sessions.type,parentSchema:schema635.properties.num_sessions,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1631.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema635.properties.num_sessions,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs6 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1631.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema635.properties.project_id.type},message:"must be string,null",schema:schema635.properties.project_id.type,parentSchema:schema635.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1631.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema635.type,parentSchema:schema635,data}];
+return false;
+}
+}
+validate1631.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageFileSearchCallsResult = validate1632;
+
+function validate1632(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((data.object === undefined) && (missing0 = "object")) || ((data.num_requests === undefined) && (missing0 = "num_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.vector_store_id === undefined) && (missing0 = "vector_store_id"))){
+validate1632.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema636.required,parentSchema:schema636,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((key0 === "object") || (key0 === "num_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "vector_store_id"))){
+validate1632.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema636,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1632.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema636.properties.object.type,parentSchema:schema636.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.file_searches.result" !== data0){
+validate1632.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema636.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_requests !== undefined){
+let data1 = data.num_requests;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1632.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema636.properties.num_requests.type,parentSchema:schema636.properties.num_requests,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1632.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema636.properties.num_requests,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs6 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1632.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema636.properties.project_id.type},message:"must be string,null",schema:schema636.properties.project_id.type,parentSchema:schema636.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data3 = data.user_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1632.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema636.properties.user_id.type},message:"must be string,null",schema:schema636.properties.user_id.type,parentSchema:schema636.properties.user_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data4 = data.api_key_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1632.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema636.properties.api_key_id.type},message:"must be string,null",schema:schema636.properties.api_key_id.type,parentSchema:schema636.properties.api_key_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.vector_store_id !== undefined){
+let data5 = data.vector_store_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1632.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema636.properties.vector_store_id.type},message:"must be string,null",schema:schema636.properties.vector_store_id.type,parentSchema:schema636.properties.vector_store_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1632.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema636.type,parentSchema:schema636,data}];
+return false;
+}
+}
+validate1632.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageWebSearchCallsResult = validate1633;
+
+function validate1633(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((((data.object === undefined) && (missing0 = "object")) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.num_requests === undefined) && (missing0 = "num_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.context_level === undefined) && (missing0 = "context_level"))){
+validate1633.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema637.required,parentSchema:schema637,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((((key0 === "object") || (key0 === "num_model_requests")) || (key0 === "num_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model")) || (key0 === "context_level"))){
+validate1633.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema637,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1633.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema637.properties.object.type,parentSchema:schema637.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.web_searches.result" !== data0){
+validate1633.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema637.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data1 = data.num_model_requests;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1633.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema637.properties.num_model_requests.type,parentSchema:schema637.properties.num_model_requests,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1633.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema637.properties.num_model_requests,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_requests !== undefined){
+let data2 = data.num_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1633.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema637.properties.num_requests.type,parentSchema:schema637.properties.num_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1633.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema637.properties.num_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1633.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema637.properties.project_id.type},message:"must be string,null",schema:schema637.properties.project_id.type,parentSchema:schema637.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1633.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema637.properties.user_id.type},message:"must be string,null",schema:schema637.properties.user_id.type,parentSchema:schema637.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1633.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema637.properties.api_key_id.type},message:"must be string,null",schema:schema637.properties.api_key_id.type,parentSchema:schema637.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1633.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema637.properties.model.type},message:"must be string,null",schema:schema637.properties.model.type,parentSchema:schema637.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.context_level !== undefined){
+let data7 = data.context_level;
+const _errs16 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1633.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema637.properties.context_level.type},message:"must be string,null",schema:schema637.properties.context_level.type,parentSchema:schema637.properties.context_level,data:data7}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1633.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema637.type,parentSchema:schema637,data}];
+return false;
+}
+}
+validate1633.errors = vErrors;
+return errors === 0;
+}
+
+export const validateCostsResult = validate1634;
+
+function validate1634(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.amount === undefined) && (missing0 = "amount"))) || ((data.line_item === undefined) && (missing0 = "line_item"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.quantity === undefined) && (missing0 = "quantity"))) || ((data.quantity_unit === undefined) && (missing0 = "quantity_unit"))){
+validate1634.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema638.required,parentSchema:schema638,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "amount")) || (key0 === "line_item")) || (key0 === "project_id")) || (key0 === "api_key_id")) || (key0 === "quantity")) || (key0 === "quantity_unit"))){
+validate1634.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema638,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1634.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema638.properties.object.type,parentSchema:schema638.properties.object,data:data0}];
+return false;
+}
+if("organization.costs.result" !== data0){
+validate1634.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema638.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.amount !== undefined){
+const _errs4 = errors;
+if(!(validate1595(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
+vErrors = vErrors === null ? validate1595.errors : vErrors.concat(validate1595.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.line_item !== undefined){
+let data2 = data.line_item;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1634.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema638.properties.line_item.type},message:"must be string,null",schema:schema638.properties.line_item.type,parentSchema:schema638.properties.line_item,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1634.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema638.properties.project_id.type},message:"must be string,null",schema:schema638.properties.project_id.type,parentSchema:schema638.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data4 = data.api_key_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1634.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema638.properties.api_key_id.type},message:"must be string,null",schema:schema638.properties.api_key_id.type,parentSchema:schema638.properties.api_key_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.quantity !== undefined){
+let data5 = data.quantity;
+const _errs11 = errors;
+if((!((typeof data5 == "number") && (isFinite(data5)))) && (data5 !== null)){
+validate1634.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema638.properties.quantity.type},message:"must be number,null",schema:schema638.properties.quantity.type,parentSchema:schema638.properties.quantity,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.quantity_unit !== undefined){
+let data6 = data.quantity_unit;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1634.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema638.properties.quantity_unit.type},message:"must be string,null",schema:schema638.properties.quantity_unit.type,parentSchema:schema638.properties.quantity_unit,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1634.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema638.type,parentSchema:schema638,data}];
+return false;
+}
+}
+validate1634.errors = vErrors;
+return errors === 0;
+}
+
+export const validateCostAmount = validate1636;
+
+function validate1636(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.value === undefined) && (missing0 = "value")) || ((data.currency === undefined) && (missing0 = "currency"))){
+validate1636.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema639.required,parentSchema:schema639,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "value") || (key0 === "currency"))){
+validate1636.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema639,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.value !== undefined){
+let data0 = data.value;
+const _errs2 = errors;
+if(errors === _errs2){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1636.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema639.properties.value,data:data0}];
+return false;
+}
+}
+else {
+validate1636.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema639.properties.value.type,parentSchema:schema639.properties.value,data:data0}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.currency !== undefined){
+let data1 = data.currency;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1636.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema639.properties.currency.type,parentSchema:schema639.properties.currency,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1636.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema639.type,parentSchema:schema639,data}];
+return false;
+}
+}
+validate1636.errors = vErrors;
+return errors === 0;
+}
+
+export const validateAdminApiKey = validate1637;
+const schema654 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","created_at","expires_at","last_used_at","owner"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"}}};
+const schema655 = {"type":"object","additionalProperties":false,"required":["type","object","id","name","created_at","role"],"properties":{"type":{"type":"string"},"object":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
+
+function validate1638(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((data.type === undefined) && (missing0 = "type")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.role === undefined) && (missing0 = "role"))){
+validate1638.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema655.required,parentSchema:schema655,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((key0 === "type") || (key0 === "object")) || (key0 === "id")) || (key0 === "name")) || (key0 === "created_at")) || (key0 === "role"))){
+validate1638.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema655,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1638.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema655.properties.type.type,parentSchema:schema655.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1638.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema655.properties.object.type,parentSchema:schema655.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data2 = data.id;
+const _errs6 = errors;
+if(typeof data2 !== "string"){
+validate1638.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema655.properties.id.type,parentSchema:schema655.properties.id,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data3 = data.name;
+const _errs8 = errors;
+if(typeof data3 !== "string"){
+validate1638.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema655.properties.name.type,parentSchema:schema655.properties.name,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs10 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1638.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema655.properties.created_at.type,parentSchema:schema655.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.role !== undefined){
+let data5 = data.role;
+const _errs12 = errors;
+if(typeof data5 !== "string"){
+validate1638.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema655.properties.role.type,parentSchema:schema655.properties.role,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1638.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema655.type,parentSchema:schema655,data}];
+return false;
+}
+}
+validate1638.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1637(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.redacted_value === undefined) && (missing0 = "redacted_value"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.expires_at === undefined) && (missing0 = "expires_at"))) || ((data.last_used_at === undefined) && (missing0 = "last_used_at"))) || ((data.owner === undefined) && (missing0 = "owner"))){
+validate1637.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema654.required,parentSchema:schema654,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((((key0 === "object") || (key0 === "id")) || (key0 === "name")) || (key0 === "redacted_value")) || (key0 === "created_at")) || (key0 === "expires_at")) || (key0 === "last_used_at")) || (key0 === "owner"))){
+validate1637.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema654,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1637.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema654.properties.object.type,parentSchema:schema654.properties.object,data:data0}];
+return false;
+}
+if("organization.admin_api_key" !== data0){
+validate1637.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema654.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data1 = data.id;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1637.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema654.properties.id.type,parentSchema:schema654.properties.id,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs6 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1637.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema654.properties.name.type},message:"must be string,null",schema:schema654.properties.name.type,parentSchema:schema654.properties.name,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.redacted_value !== undefined){
+let data3 = data.redacted_value;
+const _errs8 = errors;
+if(typeof data3 !== "string"){
+validate1637.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema654.properties.redacted_value.type,parentSchema:schema654.properties.redacted_value,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs10 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1637.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema654.properties.created_at.type,parentSchema:schema654.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_at !== undefined){
+let data5 = data.expires_at;
+const _errs12 = errors;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+validate1637.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema654.properties.expires_at.type},message:"must be integer,null",schema:schema654.properties.expires_at.type,parentSchema:schema654.properties.expires_at,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_used_at !== undefined){
+let data6 = data.last_used_at;
+const _errs14 = errors;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
+validate1637.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema654.properties.last_used_at.type},message:"must be integer,null",schema:schema654.properties.last_used_at.type,parentSchema:schema654.properties.last_used_at,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.owner !== undefined){
+const _errs16 = errors;
+if(!(validate1638(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
+vErrors = vErrors === null ? validate1638.errors : vErrors.concat(validate1638.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1637.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema654.type,parentSchema:schema654,data}];
+return false;
+}
+}
+validate1637.errors = vErrors;
+return errors === 0;
+}
+
+export const validateAdminApiKeyOwner = validate1640;
+
+function validate1640(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((data.type === undefined) && (missing0 = "type")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.role === undefined) && (missing0 = "role"))){
+validate1640.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema655.required,parentSchema:schema655,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((key0 === "type") || (key0 === "object")) || (key0 === "id")) || (key0 === "name")) || (key0 === "created_at")) || (key0 === "role"))){
+validate1640.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema655,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1640.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema655.properties.type.type,parentSchema:schema655.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1640.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema655.properties.object.type,parentSchema:schema655.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data2 = data.id;
+const _errs6 = errors;
+if(typeof data2 !== "string"){
+validate1640.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema655.properties.id.type,parentSchema:schema655.properties.id,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data3 = data.name;
+const _errs8 = errors;
+if(typeof data3 !== "string"){
+validate1640.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema655.properties.name.type,parentSchema:schema655.properties.name,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs10 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1640.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema655.properties.created_at.type,parentSchema:schema655.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.role !== undefined){
+let data5 = data.role;
+const _errs12 = errors;
+if(typeof data5 !== "string"){
+validate1640.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema655.properties.role.type,parentSchema:schema655.properties.role,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1640.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema655.type,parentSchema:schema655,data}];
+return false;
+}
+}
+validate1640.errors = vErrors;
+return errors === 0;
+}
+
+export const validateAdminApiKeyList = validate1641;
+const schema657 = {"type":"object","additionalProperties":false,"required":["object","data","has_more","first_id","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AdminApiKey"}},"has_more":{"type":"boolean"},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
+
+function validate1641(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.last_id === undefined) && (missing0 = "last_id"))){
+validate1641.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema657.required,parentSchema:schema657,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "has_more")) || (key0 === "first_id")) || (key0 === "last_id"))){
+validate1641.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema657,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1641.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema657.properties.object.type,parentSchema:schema657.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1641.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema657.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs4 = errors;
+if(errors === _errs4){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs6 = errors;
+if(!(validate1637(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1637.errors : vErrors.concat(validate1637.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs6 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1641.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema657.properties.data.type,parentSchema:schema657.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data3 = data.has_more;
+const _errs7 = errors;
+if(typeof data3 !== "boolean"){
+validate1641.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema657.properties.has_more.type,parentSchema:schema657.properties.has_more,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_id !== undefined){
+let data4 = data.first_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1641.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema657.properties.first_id.type},message:"must be string,null",schema:schema657.properties.first_id.type,parentSchema:schema657.properties.first_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_id !== undefined){
+let data5 = data.last_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1641.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema657.properties.last_id.type},message:"must be string,null",schema:schema657.properties.last_id.type,parentSchema:schema657.properties.last_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1641.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema657.type,parentSchema:schema657,data}];
+return false;
+}
+}
+validate1641.errors = vErrors;
+return errors === 0;
+}
+
+export const validateAdminApiKeyCreateRequest = validate1643;
+const schema658 = {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"expires_in_seconds":{"type":"integer","minimum":1,"maximum":31536000}}};
+const schema659 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f]*$"};
 const pattern11 = new RegExp("^[^\\u0000-\\u001f\\u007f]*$", "u");
 
-function validate1619(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1644(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(typeof data === "string"){
 if(data.length > 2 * 100 || (data.length > 100 && func2(data) > 100)){
-validate1619.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema646,data}];
+validate1644.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema659,data}];
 return false;
 }
 else {
 if(data.length < 2 * 1 && func2(data) < 1){
-validate1619.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema646,data}];
+validate1644.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema659,data}];
 return false;
 }
 else {
 if(!pattern11.test(data)){
-validate1619.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema646,data}];
+validate1644.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema659,data}];
 return false;
 }
 }
 }
 }
 else {
-validate1619.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema646.type,parentSchema:schema646,data}];
+validate1644.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema659.type,parentSchema:schema659,data}];
 return false;
 }
 }
-validate1619.errors = vErrors;
+validate1644.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1618(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1643(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.name === undefined) && (missing0 = "name")){
-validate1618.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema645.required,parentSchema:schema645,data}];
+validate1643.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema658.required,parentSchema:schema658,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "name") || (key0 === "expires_in_seconds"))){
-validate1618.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema645,data}];
+validate1643.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema658,data}];
 return false;
 break;
 }
@@ -82767,8 +83670,8 @@ break;
 if(_errs1 === errors){
 if(data.name !== undefined){
 const _errs2 = errors;
-if(!(validate1619(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
-vErrors = vErrors === null ? validate1619.errors : vErrors.concat(validate1619.errors);
+if(!(validate1644(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
+vErrors = vErrors === null ? validate1644.errors : vErrors.concat(validate1644.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs2 === errors;
@@ -82781,18 +83684,18 @@ if(data.expires_in_seconds !== undefined){
 let data1 = data.expires_in_seconds;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1618.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema645.properties.expires_in_seconds.type,parentSchema:schema645.properties.expires_in_seconds,data:data1}];
+validate1643.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema658.properties.expires_in_seconds.type,parentSchema:schema658.properties.expires_in_seconds,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 31536000 || isNaN(data1)){
-validate1618.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema645.properties.expires_in_seconds,data:data1}];
+validate1643.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema658.properties.expires_in_seconds,data:data1}];
 return false;
 }
 else {
 if(data1 < 1 || isNaN(data1)){
-validate1618.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema645.properties.expires_in_seconds,data:data1}];
+validate1643.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema658.properties.expires_in_seconds,data:data1}];
 return false;
 }
 }
@@ -82808,32 +83711,32 @@ var valid0 = true;
 }
 }
 else {
-validate1618.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema645.type,parentSchema:schema645,data}];
+validate1643.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema658.type,parentSchema:schema658,data}];
 return false;
 }
 }
-validate1618.errors = vErrors;
+validate1643.errors = vErrors;
 return errors === 0;
 }
 
-export const validateAdminApiKeyCreateResponse = validate1621;
-const schema647 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","created_at","expires_at","last_used_at","owner","value"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"},"value":{"type":"string"}}};
+export const validateAdminApiKeyCreateResponse = validate1646;
+const schema660 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","created_at","expires_at","last_used_at","owner","value"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"},"value":{"type":"string"}}};
 
-function validate1621(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1646(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.redacted_value === undefined) && (missing0 = "redacted_value"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.expires_at === undefined) && (missing0 = "expires_at"))) || ((data.last_used_at === undefined) && (missing0 = "last_used_at"))) || ((data.owner === undefined) && (missing0 = "owner"))) || ((data.value === undefined) && (missing0 = "value"))){
-validate1621.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema647.required,parentSchema:schema647,data}];
+validate1646.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema660.required,parentSchema:schema660,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func26.call(schema647.properties, key0))){
-validate1621.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema647,data}];
+if(!(func26.call(schema660.properties, key0))){
+validate1646.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema660,data}];
 return false;
 break;
 }
@@ -82843,11 +83746,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1621.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema647.properties.object.type,parentSchema:schema647.properties.object,data:data0}];
+validate1646.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema660.properties.object.type,parentSchema:schema660.properties.object,data:data0}];
 return false;
 }
 if("organization.admin_api_key" !== data0){
-validate1621.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema647.properties.object,data:data0}];
+validate1646.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema660.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -82860,7 +83763,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1621.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema647.properties.id.type,parentSchema:schema647.properties.id,data:data1}];
+validate1646.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema660.properties.id.type,parentSchema:schema660.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -82873,7 +83776,7 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs6 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1621.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema647.properties.name.type},message:"must be string,null",schema:schema647.properties.name.type,parentSchema:schema647.properties.name,data:data2}];
+validate1646.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema660.properties.name.type},message:"must be string,null",schema:schema660.properties.name.type,parentSchema:schema660.properties.name,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -82886,7 +83789,7 @@ if(data.redacted_value !== undefined){
 let data3 = data.redacted_value;
 const _errs8 = errors;
 if(typeof data3 !== "string"){
-validate1621.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema647.properties.redacted_value.type,parentSchema:schema647.properties.redacted_value,data:data3}];
+validate1646.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema660.properties.redacted_value.type,parentSchema:schema660.properties.redacted_value,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -82899,7 +83802,7 @@ if(data.created_at !== undefined){
 let data4 = data.created_at;
 const _errs10 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1621.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema647.properties.created_at.type,parentSchema:schema647.properties.created_at,data:data4}];
+validate1646.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema660.properties.created_at.type,parentSchema:schema660.properties.created_at,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -82912,7 +83815,7 @@ if(data.expires_at !== undefined){
 let data5 = data.expires_at;
 const _errs12 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1621.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema647.properties.expires_at.type},message:"must be integer,null",schema:schema647.properties.expires_at.type,parentSchema:schema647.properties.expires_at,data:data5}];
+validate1646.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema660.properties.expires_at.type},message:"must be integer,null",schema:schema660.properties.expires_at.type,parentSchema:schema660.properties.expires_at,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -82925,7 +83828,7 @@ if(data.last_used_at !== undefined){
 let data6 = data.last_used_at;
 const _errs14 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1621.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema647.properties.last_used_at.type},message:"must be integer,null",schema:schema647.properties.last_used_at.type,parentSchema:schema647.properties.last_used_at,data:data6}];
+validate1646.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema660.properties.last_used_at.type},message:"must be integer,null",schema:schema660.properties.last_used_at.type,parentSchema:schema660.properties.last_used_at,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -82936,8 +83839,8 @@ var valid0 = true;
 if(valid0){
 if(data.owner !== undefined){
 const _errs16 = errors;
-if(!(validate1613(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
-vErrors = vErrors === null ? validate1613.errors : vErrors.concat(validate1613.errors);
+if(!(validate1638(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
+vErrors = vErrors === null ? validate1638.errors : vErrors.concat(validate1638.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs16 === errors;
@@ -82950,7 +83853,7 @@ if(data.value !== undefined){
 let data8 = data.value;
 const _errs17 = errors;
 if(typeof data8 !== "string"){
-validate1621.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema647.properties.value.type,parentSchema:schema647.properties.value,data:data8}];
+validate1646.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema660.properties.value.type,parentSchema:schema660.properties.value,data:data8}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -82970,32 +83873,32 @@ var valid0 = true;
 }
 }
 else {
-validate1621.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema647.type,parentSchema:schema647,data}];
+validate1646.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema660.type,parentSchema:schema660,data}];
 return false;
 }
 }
-validate1621.errors = vErrors;
+validate1646.errors = vErrors;
 return errors === 0;
 }
 
-export const validateAdminApiKeyDeleted = validate1623;
-const schema648 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"organization.admin_api_key.deleted"},"deleted":{"type":"boolean","const":true}}};
+export const validateAdminApiKeyDeleted = validate1648;
+const schema661 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"organization.admin_api_key.deleted"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1623(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1648(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
-validate1623.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema648.required,parentSchema:schema648,data}];
+validate1648.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema661.required,parentSchema:schema661,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "id") || (key0 === "object")) || (key0 === "deleted"))){
-validate1623.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema648,data}];
+validate1648.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema661,data}];
 return false;
 break;
 }
@@ -83005,7 +83908,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1623.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema648.properties.id.type,parentSchema:schema648.properties.id,data:data0}];
+validate1648.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.id.type,parentSchema:schema661.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -83018,11 +83921,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1623.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema648.properties.object.type,parentSchema:schema648.properties.object,data:data1}];
+validate1648.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.object.type,parentSchema:schema661.properties.object,data:data1}];
 return false;
 }
 if("organization.admin_api_key.deleted" !== data1){
-validate1623.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key.deleted"},message:"must be equal to constant",schema:"organization.admin_api_key.deleted",parentSchema:schema648.properties.object,data:data1}];
+validate1648.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key.deleted"},message:"must be equal to constant",schema:"organization.admin_api_key.deleted",parentSchema:schema661.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -83035,11 +83938,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs6 = errors;
 if(typeof data2 !== "boolean"){
-validate1623.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema648.properties.deleted.type,parentSchema:schema648.properties.deleted,data:data2}];
+validate1648.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema661.properties.deleted.type,parentSchema:schema661.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1623.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema648.properties.deleted,data:data2}];
+validate1648.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema661.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -83053,34 +83956,34 @@ var valid0 = true;
 }
 }
 else {
-validate1623.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema648.type,parentSchema:schema648,data}];
+validate1648.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema661.type,parentSchema:schema661,data}];
 return false;
 }
 }
-validate1623.errors = vErrors;
+validate1648.errors = vErrors;
 return errors === 0;
 }
 
-export const validateProjectApiKey = validate1624;
-const schema649 = {"type":"object","additionalProperties":false,"required":["object","redacted_value","name","created_at","last_used_at","id","owner_project_access","owner"],"properties":{"object":{"type":"string","const":"organization.project.api_key"},"redacted_value":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"last_used_at":{"type":["integer","null"]},"id":{"type":"string"},"owner_project_access":{"type":"string","enum":["active","inactive"]},"owner":{"$ref":"#/components/schemas/ProjectApiKeyOwner"}}};
-const schema650 = {"type":"object","additionalProperties":false,"required":["type","service_account"],"properties":{"type":{"type":"string","enum":["service_account","user"]},"service_account":{"$ref":"#/components/schemas/ProjectApiKeyOwnerServiceAccount"}}};
-const schema651 = {"type":"object","additionalProperties":false,"required":["id","name","created_at","role"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
+export const validateProjectApiKey = validate1649;
+const schema662 = {"type":"object","additionalProperties":false,"required":["object","redacted_value","name","created_at","last_used_at","id","owner_project_access","owner"],"properties":{"object":{"type":"string","const":"organization.project.api_key"},"redacted_value":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"last_used_at":{"type":["integer","null"]},"id":{"type":"string"},"owner_project_access":{"type":"string","enum":["active","inactive"]},"owner":{"$ref":"#/components/schemas/ProjectApiKeyOwner"}}};
+const schema663 = {"type":"object","additionalProperties":false,"required":["type","service_account"],"properties":{"type":{"type":"string","enum":["service_account","user"]},"service_account":{"$ref":"#/components/schemas/ProjectApiKeyOwnerServiceAccount"}}};
+const schema664 = {"type":"object","additionalProperties":false,"required":["id","name","created_at","role"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
 
-function validate1626(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1651(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.name === undefined) && (missing0 = "name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.role === undefined) && (missing0 = "role"))){
-validate1626.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema651.required,parentSchema:schema651,data}];
+validate1651.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema664.required,parentSchema:schema664,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((key0 === "id") || (key0 === "name")) || (key0 === "created_at")) || (key0 === "role"))){
-validate1626.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema651,data}];
+validate1651.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema664,data}];
 return false;
 break;
 }
@@ -83090,7 +83993,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1626.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema651.properties.id.type,parentSchema:schema651.properties.id,data:data0}];
+validate1651.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema664.properties.id.type,parentSchema:schema664.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -83103,7 +84006,7 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1626.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema651.properties.name.type,parentSchema:schema651.properties.name,data:data1}];
+validate1651.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema664.properties.name.type,parentSchema:schema664.properties.name,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -83116,7 +84019,7 @@ if(data.created_at !== undefined){
 let data2 = data.created_at;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1626.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema651.properties.created_at.type,parentSchema:schema651.properties.created_at,data:data2}];
+validate1651.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema664.properties.created_at.type,parentSchema:schema664.properties.created_at,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -83129,7 +84032,7 @@ if(data.role !== undefined){
 let data3 = data.role;
 const _errs8 = errors;
 if(typeof data3 !== "string"){
-validate1626.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema651.properties.role.type,parentSchema:schema651.properties.role,data:data3}];
+validate1651.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema664.properties.role.type,parentSchema:schema664.properties.role,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -83144,30 +84047,30 @@ var valid0 = true;
 }
 }
 else {
-validate1626.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema651.type,parentSchema:schema651,data}];
+validate1651.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema664.type,parentSchema:schema664,data}];
 return false;
 }
 }
-validate1626.errors = vErrors;
+validate1651.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1625(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1650(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.service_account === undefined) && (missing0 = "service_account"))){
-validate1625.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema650.required,parentSchema:schema650,data}];
+validate1650.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema663.required,parentSchema:schema663,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "type") || (key0 === "service_account"))){
-validate1625.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema650,data}];
+validate1650.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema663,data}];
 return false;
 break;
 }
@@ -83177,11 +84080,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1625.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema650.properties.type.type,parentSchema:schema650.properties.type,data:data0}];
+validate1650.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema663.properties.type.type,parentSchema:schema663.properties.type,data:data0}];
 return false;
 }
 if(!((data0 === "service_account") || (data0 === "user"))){
-validate1625.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema650.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema650.properties.type.enum,parentSchema:schema650.properties.type,data:data0}];
+validate1650.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema663.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema663.properties.type.enum,parentSchema:schema663.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -83192,8 +84095,8 @@ var valid0 = true;
 if(valid0){
 if(data.service_account !== undefined){
 const _errs4 = errors;
-if(!(validate1626(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
-vErrors = vErrors === null ? validate1626.errors : vErrors.concat(validate1626.errors);
+if(!(validate1651(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
+vErrors = vErrors === null ? validate1651.errors : vErrors.concat(validate1651.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -83206,30 +84109,30 @@ var valid0 = true;
 }
 }
 else {
-validate1625.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema650.type,parentSchema:schema650,data}];
+validate1650.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema663.type,parentSchema:schema663,data}];
 return false;
 }
 }
-validate1625.errors = vErrors;
+validate1650.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1624(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1649(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((((data.object === undefined) && (missing0 = "object")) || ((data.redacted_value === undefined) && (missing0 = "redacted_value"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.last_used_at === undefined) && (missing0 = "last_used_at"))) || ((data.id === undefined) && (missing0 = "id"))) || ((data.owner_project_access === undefined) && (missing0 = "owner_project_access"))) || ((data.owner === undefined) && (missing0 = "owner"))){
-validate1624.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema649.required,parentSchema:schema649,data}];
+validate1649.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema662.required,parentSchema:schema662,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((((key0 === "object") || (key0 === "redacted_value")) || (key0 === "name")) || (key0 === "created_at")) || (key0 === "last_used_at")) || (key0 === "id")) || (key0 === "owner_project_access")) || (key0 === "owner"))){
-validate1624.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema649,data}];
+validate1649.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema662,data}];
 return false;
 break;
 }
@@ -83239,11 +84142,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1624.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema649.properties.object.type,parentSchema:schema649.properties.object,data:data0}];
+validate1649.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema662.properties.object.type,parentSchema:schema662.properties.object,data:data0}];
 return false;
 }
 if("organization.project.api_key" !== data0){
-validate1624.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key"},message:"must be equal to constant",schema:"organization.project.api_key",parentSchema:schema649.properties.object,data:data0}];
+validate1649.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key"},message:"must be equal to constant",schema:"organization.project.api_key",parentSchema:schema662.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -83256,7 +84159,7 @@ if(data.redacted_value !== undefined){
 let data1 = data.redacted_value;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1624.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema649.properties.redacted_value.type,parentSchema:schema649.properties.redacted_value,data:data1}];
+validate1649.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema662.properties.redacted_value.type,parentSchema:schema662.properties.redacted_value,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -83269,7 +84172,7 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs6 = errors;
 if(typeof data2 !== "string"){
-validate1624.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema649.properties.name.type,parentSchema:schema649.properties.name,data:data2}];
+validate1649.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema662.properties.name.type,parentSchema:schema662.properties.name,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -83282,7 +84185,7 @@ if(data.created_at !== undefined){
 let data3 = data.created_at;
 const _errs8 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1624.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema649.properties.created_at.type,parentSchema:schema649.properties.created_at,data:data3}];
+validate1649.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema662.properties.created_at.type,parentSchema:schema662.properties.created_at,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -83295,7 +84198,7 @@ if(data.last_used_at !== undefined){
 let data4 = data.last_used_at;
 const _errs10 = errors;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
-validate1624.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema649.properties.last_used_at.type},message:"must be integer,null",schema:schema649.properties.last_used_at.type,parentSchema:schema649.properties.last_used_at,data:data4}];
+validate1649.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema662.properties.last_used_at.type},message:"must be integer,null",schema:schema662.properties.last_used_at.type,parentSchema:schema662.properties.last_used_at,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -83308,7 +84211,7 @@ if(data.id !== undefined){
 let data5 = data.id;
 const _errs12 = errors;
 if(typeof data5 !== "string"){
-validate1624.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema649.properties.id.type,parentSchema:schema649.properties.id,data:data5}];
+validate1649.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema662.properties.id.type,parentSchema:schema662.properties.id,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -83321,11 +84224,11 @@ if(data.owner_project_access !== undefined){
 let data6 = data.owner_project_access;
 const _errs14 = errors;
 if(typeof data6 !== "string"){
-validate1624.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema649.properties.owner_project_access.type,parentSchema:schema649.properties.owner_project_access,data:data6}];
+validate1649.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema662.properties.owner_project_access.type,parentSchema:schema662.properties.owner_project_access,data:data6}];
 return false;
 }
 if(!((data6 === "active") || (data6 === "inactive"))){
-validate1624.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/enum",keyword:"enum",params:{allowedValues: schema649.properties.owner_project_access.enum},message:"must be equal to one of the allowed values",schema:schema649.properties.owner_project_access.enum,parentSchema:schema649.properties.owner_project_access,data:data6}];
+validate1649.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/enum",keyword:"enum",params:{allowedValues: schema662.properties.owner_project_access.enum},message:"must be equal to one of the allowed values",schema:schema662.properties.owner_project_access.enum,parentSchema:schema662.properties.owner_project_access,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -83336,8 +84239,8 @@ var valid0 = true;
 if(valid0){
 if(data.owner !== undefined){
 const _errs16 = errors;
-if(!(validate1625(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
-vErrors = vErrors === null ? validate1625.errors : vErrors.concat(validate1625.errors);
+if(!(validate1650(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
+vErrors = vErrors === null ? validate1650.errors : vErrors.concat(validate1650.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs16 === errors;
@@ -83356,31 +84259,31 @@ var valid0 = true;
 }
 }
 else {
-validate1624.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema649.type,parentSchema:schema649,data}];
+validate1649.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema662.type,parentSchema:schema662,data}];
 return false;
 }
 }
-validate1624.errors = vErrors;
+validate1649.errors = vErrors;
 return errors === 0;
 }
 
-export const validateProjectApiKeyOwner = validate1629;
+export const validateProjectApiKeyOwner = validate1654;
 
-function validate1629(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1654(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.service_account === undefined) && (missing0 = "service_account"))){
-validate1629.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema650.required,parentSchema:schema650,data}];
+validate1654.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema663.required,parentSchema:schema663,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "type") || (key0 === "service_account"))){
-validate1629.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema650,data}];
+validate1654.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema663,data}];
 return false;
 break;
 }
@@ -83390,11 +84293,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1629.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema650.properties.type.type,parentSchema:schema650.properties.type,data:data0}];
+validate1654.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema663.properties.type.type,parentSchema:schema663.properties.type,data:data0}];
 return false;
 }
 if(!((data0 === "service_account") || (data0 === "user"))){
-validate1629.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema650.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema650.properties.type.enum,parentSchema:schema650.properties.type,data:data0}];
+validate1654.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema663.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema663.properties.type.enum,parentSchema:schema663.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -83405,8 +84308,8 @@ var valid0 = true;
 if(valid0){
 if(data.service_account !== undefined){
 const _errs4 = errors;
-if(!(validate1626(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
-vErrors = vErrors === null ? validate1626.errors : vErrors.concat(validate1626.errors);
+if(!(validate1651(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
+vErrors = vErrors === null ? validate1651.errors : vErrors.concat(validate1651.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -83419,31 +84322,31 @@ var valid0 = true;
 }
 }
 else {
-validate1629.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema650.type,parentSchema:schema650,data}];
+validate1654.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema663.type,parentSchema:schema663,data}];
 return false;
 }
 }
-validate1629.errors = vErrors;
+validate1654.errors = vErrors;
 return errors === 0;
 }
 
-export const validateProjectApiKeyOwnerServiceAccount = validate1631;
+export const validateProjectApiKeyOwnerServiceAccount = validate1656;
 
-function validate1631(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1656(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.name === undefined) && (missing0 = "name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.role === undefined) && (missing0 = "role"))){
-validate1631.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema651.required,parentSchema:schema651,data}];
+validate1656.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema664.required,parentSchema:schema664,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((key0 === "id") || (key0 === "name")) || (key0 === "created_at")) || (key0 === "role"))){
-validate1631.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema651,data}];
+validate1656.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema664,data}];
 return false;
 break;
 }
@@ -83453,7 +84356,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1631.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema651.properties.id.type,parentSchema:schema651.properties.id,data:data0}];
+validate1656.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema664.properties.id.type,parentSchema:schema664.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -83466,7 +84369,7 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1631.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema651.properties.name.type,parentSchema:schema651.properties.name,data:data1}];
+validate1656.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema664.properties.name.type,parentSchema:schema664.properties.name,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -83479,7 +84382,7 @@ if(data.created_at !== undefined){
 let data2 = data.created_at;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1631.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema651.properties.created_at.type,parentSchema:schema651.properties.created_at,data:data2}];
+validate1656.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema664.properties.created_at.type,parentSchema:schema664.properties.created_at,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -83492,7 +84395,7 @@ if(data.role !== undefined){
 let data3 = data.role;
 const _errs8 = errors;
 if(typeof data3 !== "string"){
-validate1631.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema651.properties.role.type,parentSchema:schema651.properties.role,data:data3}];
+validate1656.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema664.properties.role.type,parentSchema:schema664.properties.role,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -83507,32 +84410,32 @@ var valid0 = true;
 }
 }
 else {
-validate1631.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema651.type,parentSchema:schema651,data}];
+validate1656.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema664.type,parentSchema:schema664,data}];
 return false;
 }
 }
-validate1631.errors = vErrors;
+validate1656.errors = vErrors;
 return errors === 0;
 }
 
-export const validateProjectApiKeyList = validate1632;
-const schema654 = {"type":"object","additionalProperties":false,"required":["object","data","first_id","last_id","has_more"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ProjectApiKey"}},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]},"has_more":{"type":"boolean"}}};
+export const validateProjectApiKeyList = validate1657;
+const schema667 = {"type":"object","additionalProperties":false,"required":["object","data","first_id","last_id","has_more"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ProjectApiKey"}},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]},"has_more":{"type":"boolean"}}};
 
-function validate1632(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1657(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.last_id === undefined) && (missing0 = "last_id"))) || ((data.has_more === undefined) && (missing0 = "has_more"))){
-validate1632.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema654.required,parentSchema:schema654,data}];
+validate1657.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema667.required,parentSchema:schema667,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "first_id")) || (key0 === "last_id")) || (key0 === "has_more"))){
-validate1632.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema654,data}];
+validate1657.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema667,data}];
 return false;
 break;
 }
@@ -83542,11 +84445,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1632.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema654.properties.object.type,parentSchema:schema654.properties.object,data:data0}];
+validate1657.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema667.properties.object.type,parentSchema:schema667.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1632.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema654.properties.object,data:data0}];
+validate1657.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema667.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -83564,8 +84467,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate1624(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1624.errors : vErrors.concat(validate1624.errors);
+if(!(validate1649(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1649.errors : vErrors.concat(validate1649.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs6 === errors;
@@ -83575,7 +84478,7 @@ break;
 }
 }
 else {
-validate1632.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema654.properties.data.type,parentSchema:schema654.properties.data,data:data1}];
+validate1657.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema667.properties.data.type,parentSchema:schema667.properties.data,data:data1}];
 return false;
 }
 }
@@ -83589,7 +84492,7 @@ if(data.first_id !== undefined){
 let data3 = data.first_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1632.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema654.properties.first_id.type},message:"must be string,null",schema:schema654.properties.first_id.type,parentSchema:schema654.properties.first_id,data:data3}];
+validate1657.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema667.properties.first_id.type},message:"must be string,null",schema:schema667.properties.first_id.type,parentSchema:schema667.properties.first_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -83602,7 +84505,7 @@ if(data.last_id !== undefined){
 let data4 = data.last_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1632.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema654.properties.last_id.type},message:"must be string,null",schema:schema654.properties.last_id.type,parentSchema:schema654.properties.last_id,data:data4}];
+validate1657.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema667.properties.last_id.type},message:"must be string,null",schema:schema667.properties.last_id.type,parentSchema:schema667.properties.last_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -83615,7 +84518,7 @@ if(data.has_more !== undefined){
 let data5 = data.has_more;
 const _errs11 = errors;
 if(typeof data5 !== "boolean"){
-validate1632.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema654.properties.has_more.type,parentSchema:schema654.properties.has_more,data:data5}];
+validate1657.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema667.properties.has_more.type,parentSchema:schema667.properties.has_more,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -83631,32 +84534,32 @@ var valid0 = true;
 }
 }
 else {
-validate1632.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema654.type,parentSchema:schema654,data}];
+validate1657.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema667.type,parentSchema:schema667,data}];
 return false;
 }
 }
-validate1632.errors = vErrors;
+validate1657.errors = vErrors;
 return errors === 0;
 }
 
-export const validateProjectApiKeyDeleted = validate1634;
-const schema655 = {"type":"object","additionalProperties":false,"required":["object","id","deleted"],"properties":{"object":{"type":"string","const":"organization.project.api_key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
+export const validateProjectApiKeyDeleted = validate1659;
+const schema668 = {"type":"object","additionalProperties":false,"required":["object","id","deleted"],"properties":{"object":{"type":"string","const":"organization.project.api_key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1634(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1659(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
-validate1634.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema655.required,parentSchema:schema655,data}];
+validate1659.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema668.required,parentSchema:schema668,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "object") || (key0 === "id")) || (key0 === "deleted"))){
-validate1634.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema655,data}];
+validate1659.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema668,data}];
 return false;
 break;
 }
@@ -83666,11 +84569,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1634.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema655.properties.object.type,parentSchema:schema655.properties.object,data:data0}];
+validate1659.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema668.properties.object.type,parentSchema:schema668.properties.object,data:data0}];
 return false;
 }
 if("organization.project.api_key.deleted" !== data0){
-validate1634.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key.deleted"},message:"must be equal to constant",schema:"organization.project.api_key.deleted",parentSchema:schema655.properties.object,data:data0}];
+validate1659.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key.deleted"},message:"must be equal to constant",schema:"organization.project.api_key.deleted",parentSchema:schema668.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -83683,7 +84586,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1634.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema655.properties.id.type,parentSchema:schema655.properties.id,data:data1}];
+validate1659.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema668.properties.id.type,parentSchema:schema668.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -83696,11 +84599,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs6 = errors;
 if(typeof data2 !== "boolean"){
-validate1634.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema655.properties.deleted.type,parentSchema:schema655.properties.deleted,data:data2}];
+validate1659.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema668.properties.deleted.type,parentSchema:schema668.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1634.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema655.properties.deleted,data:data2}];
+validate1659.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema668.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -83714,65 +84617,65 @@ var valid0 = true;
 }
 }
 else {
-validate1634.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema655.type,parentSchema:schema655,data}];
+validate1659.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema668.type,parentSchema:schema668,data}];
 return false;
 }
 }
-validate1634.errors = vErrors;
+validate1659.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeyName = validate1635;
+export const validateKeyName = validate1660;
 
-function validate1635(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1660(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(typeof data === "string"){
 if(data.length > 2 * 100 || (data.length > 100 && func2(data) > 100)){
-validate1635.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema646,data}];
+validate1660.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema659,data}];
 return false;
 }
 else {
 if(data.length < 2 * 1 && func2(data) < 1){
-validate1635.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema646,data}];
+validate1660.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema659,data}];
 return false;
 }
 else {
 if(!pattern11.test(data)){
-validate1635.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema646,data}];
+validate1660.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema659,data}];
 return false;
 }
 }
 }
 }
 else {
-validate1635.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema646.type,parentSchema:schema646,data}];
+validate1660.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema659.type,parentSchema:schema659,data}];
 return false;
 }
 }
-validate1635.errors = vErrors;
+validate1660.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeyBudget = validate1636;
-const schema657 = {"type":"object","additionalProperties":false,"required":["period"],"properties":{"period":{"type":"string","enum":["day","month","total","week"]},"amount":{"type":["number","null"],"minimum":0.000001,"maximum":1000000},"tokens":{"type":["integer","null"],"minimum":1,"maximum":1000000000000000}}};
+export const validateKeyBudget = validate1661;
+const schema670 = {"type":"object","additionalProperties":false,"required":["period"],"properties":{"period":{"type":"string","enum":["day","month","total","week"]},"amount":{"type":["number","null"],"minimum":0.000001,"maximum":1000000},"tokens":{"type":["integer","null"],"minimum":1,"maximum":1000000000000000}}};
 
-function validate1636(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1661(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.period === undefined) && (missing0 = "period")){
-validate1636.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema657.required,parentSchema:schema657,data}];
+validate1661.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema670.required,parentSchema:schema670,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "period") || (key0 === "amount")) || (key0 === "tokens"))){
-validate1636.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema657,data}];
+validate1661.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema670,data}];
 return false;
 break;
 }
@@ -83782,11 +84685,11 @@ if(data.period !== undefined){
 let data0 = data.period;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1636.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema657.properties.period.type,parentSchema:schema657.properties.period,data:data0}];
+validate1661.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema670.properties.period.type,parentSchema:schema670.properties.period,data:data0}];
 return false;
 }
 if(!((((data0 === "day") || (data0 === "month")) || (data0 === "total")) || (data0 === "week"))){
-validate1636.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema657.properties.period.enum},message:"must be equal to one of the allowed values",schema:schema657.properties.period.enum,parentSchema:schema657.properties.period,data:data0}];
+validate1661.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema670.properties.period.enum},message:"must be equal to one of the allowed values",schema:schema670.properties.period.enum,parentSchema:schema670.properties.period,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -83799,18 +84702,18 @@ if(data.amount !== undefined){
 let data1 = data.amount;
 const _errs4 = errors;
 if((!((typeof data1 == "number") && (isFinite(data1)))) && (data1 !== null)){
-validate1636.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: schema657.properties.amount.type},message:"must be number,null",schema:schema657.properties.amount.type,parentSchema:schema657.properties.amount,data:data1}];
+validate1661.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: schema670.properties.amount.type},message:"must be number,null",schema:schema670.properties.amount.type,parentSchema:schema670.properties.amount,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 1000000 || isNaN(data1)){
-validate1636.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema657.properties.amount,data:data1}];
+validate1661.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema670.properties.amount,data:data1}];
 return false;
 }
 else {
 if(data1 < 0.000001 || isNaN(data1)){
-validate1636.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.000001},message:"must be >= 0.000001",schema:0.000001,parentSchema:schema657.properties.amount,data:data1}];
+validate1661.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.000001},message:"must be >= 0.000001",schema:0.000001,parentSchema:schema670.properties.amount,data:data1}];
 return false;
 }
 }
@@ -83826,18 +84729,18 @@ if(data.tokens !== undefined){
 let data2 = data.tokens;
 const _errs6 = errors;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate1636.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: schema657.properties.tokens.type},message:"must be integer,null",schema:schema657.properties.tokens.type,parentSchema:schema657.properties.tokens,data:data2}];
+validate1661.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: schema670.properties.tokens.type},message:"must be integer,null",schema:schema670.properties.tokens.type,parentSchema:schema670.properties.tokens,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 1000000000000000 || isNaN(data2)){
-validate1636.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000000000},message:"must be <= 1000000000000000",schema:1000000000000000,parentSchema:schema657.properties.tokens,data:data2}];
+validate1661.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000000000},message:"must be <= 1000000000000000",schema:1000000000000000,parentSchema:schema670.properties.tokens,data:data2}];
 return false;
 }
 else {
 if(data2 < 1 || isNaN(data2)){
-validate1636.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema657.properties.tokens,data:data2}];
+validate1661.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema670.properties.tokens,data:data2}];
 return false;
 }
 }
@@ -83854,32 +84757,32 @@ var valid0 = true;
 }
 }
 else {
-validate1636.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema657.type,parentSchema:schema657,data}];
+validate1661.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema670.type,parentSchema:schema670,data}];
 return false;
 }
 }
-validate1636.errors = vErrors;
+validate1661.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeySpending = validate1637;
-const schema658 = {"type":"object","additionalProperties":false,"required":["amount","tokens","renews_at"],"properties":{"amount":{"type":"number","minimum":0},"tokens":{"type":"integer","minimum":0},"renews_at":{"type":["integer","null"]}}};
+export const validateKeySpending = validate1662;
+const schema671 = {"type":"object","additionalProperties":false,"required":["amount","tokens","renews_at"],"properties":{"amount":{"type":"number","minimum":0},"tokens":{"type":"integer","minimum":0},"renews_at":{"type":["integer","null"]}}};
 
-function validate1637(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1662(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.amount === undefined) && (missing0 = "amount")) || ((data.tokens === undefined) && (missing0 = "tokens"))) || ((data.renews_at === undefined) && (missing0 = "renews_at"))){
-validate1637.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema658.required,parentSchema:schema658,data}];
+validate1662.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema671.required,parentSchema:schema671,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "amount") || (key0 === "tokens")) || (key0 === "renews_at"))){
-validate1637.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema658,data}];
+validate1662.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema671,data}];
 return false;
 break;
 }
@@ -83891,12 +84794,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate1637.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema658.properties.amount,data:data0}];
+validate1662.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema671.properties.amount,data:data0}];
 return false;
 }
 }
 else {
-validate1637.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema658.properties.amount.type,parentSchema:schema658.properties.amount,data:data0}];
+validate1662.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema671.properties.amount.type,parentSchema:schema671.properties.amount,data:data0}];
 return false;
 }
 }
@@ -83910,13 +84813,13 @@ if(data.tokens !== undefined){
 let data1 = data.tokens;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1637.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema658.properties.tokens.type,parentSchema:schema658.properties.tokens,data:data1}];
+validate1662.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema671.properties.tokens.type,parentSchema:schema671.properties.tokens,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1637.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema658.properties.tokens,data:data1}];
+validate1662.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema671.properties.tokens,data:data1}];
 return false;
 }
 }
@@ -83931,7 +84834,7 @@ if(data.renews_at !== undefined){
 let data2 = data.renews_at;
 const _errs6 = errors;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate1637.errors = [{instancePath:instancePath+"/renews_at",schemaPath:"#/properties/renews_at/type",keyword:"type",params:{type: schema658.properties.renews_at.type},message:"must be integer,null",schema:schema658.properties.renews_at.type,parentSchema:schema658.properties.renews_at,data:data2}];
+validate1662.errors = [{instancePath:instancePath+"/renews_at",schemaPath:"#/properties/renews_at/type",keyword:"type",params:{type: schema671.properties.renews_at.type},message:"must be integer,null",schema:schema671.properties.renews_at.type,parentSchema:schema671.properties.renews_at,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -83945,32 +84848,32 @@ var valid0 = true;
 }
 }
 else {
-validate1637.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema658.type,parentSchema:schema658,data}];
+validate1662.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema671.type,parentSchema:schema671,data}];
 return false;
 }
 }
-validate1637.errors = vErrors;
+validate1662.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeyRecord = validate1638;
-const schema659 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","is_operator","projects","requests_per_minute","tokens_per_minute","tools","budget","spending","created_at","expires_at","revoked_at"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]}}};
+export const validateKeyRecord = validate1663;
+const schema672 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","is_operator","projects","requests_per_minute","tokens_per_minute","tools","budget","spending","created_at","expires_at","revoked_at"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]}}};
 
-function validate1638(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1663(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((((((((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.redacted_value === undefined) && (missing0 = "redacted_value"))) || ((data.is_operator === undefined) && (missing0 = "is_operator"))) || ((data.projects === undefined) && (missing0 = "projects"))) || ((data.requests_per_minute === undefined) && (missing0 = "requests_per_minute"))) || ((data.tokens_per_minute === undefined) && (missing0 = "tokens_per_minute"))) || ((data.tools === undefined) && (missing0 = "tools"))) || ((data.budget === undefined) && (missing0 = "budget"))) || ((data.spending === undefined) && (missing0 = "spending"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.expires_at === undefined) && (missing0 = "expires_at"))) || ((data.revoked_at === undefined) && (missing0 = "revoked_at"))){
-validate1638.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema659.required,parentSchema:schema659,data}];
+validate1663.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema672.required,parentSchema:schema672,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func26.call(schema659.properties, key0))){
-validate1638.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema659,data}];
+if(!(func26.call(schema672.properties, key0))){
+validate1663.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema672,data}];
 return false;
 break;
 }
@@ -83980,11 +84883,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1638.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema659.properties.object.type,parentSchema:schema659.properties.object,data:data0}];
+validate1663.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema672.properties.object.type,parentSchema:schema672.properties.object,data:data0}];
 return false;
 }
 if("key" !== data0){
-validate1638.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema659.properties.object,data:data0}];
+validate1663.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema672.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -83997,7 +84900,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1638.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema659.properties.id.type,parentSchema:schema659.properties.id,data:data1}];
+validate1663.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema672.properties.id.type,parentSchema:schema672.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -84010,7 +84913,7 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs6 = errors;
 if(typeof data2 !== "string"){
-validate1638.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema659.properties.name.type,parentSchema:schema659.properties.name,data:data2}];
+validate1663.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema672.properties.name.type,parentSchema:schema672.properties.name,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -84023,7 +84926,7 @@ if(data.redacted_value !== undefined){
 let data3 = data.redacted_value;
 const _errs8 = errors;
 if(typeof data3 !== "string"){
-validate1638.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema659.properties.redacted_value.type,parentSchema:schema659.properties.redacted_value,data:data3}];
+validate1663.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema672.properties.redacted_value.type,parentSchema:schema672.properties.redacted_value,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -84036,7 +84939,7 @@ if(data.is_operator !== undefined){
 let data4 = data.is_operator;
 const _errs10 = errors;
 if(typeof data4 !== "boolean"){
-validate1638.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema659.properties.is_operator.type,parentSchema:schema659.properties.is_operator,data:data4}];
+validate1663.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema672.properties.is_operator.type,parentSchema:schema672.properties.is_operator,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -84056,7 +84959,7 @@ for(let i0=0; i0<len0; i0++){
 let data6 = data5[i0];
 const _errs14 = errors;
 if(typeof data6 !== "string"){
-validate1638.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema659.properties.projects.items.type,parentSchema:schema659.properties.projects.items,data:data6}];
+validate1663.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema672.properties.projects.items.type,parentSchema:schema672.properties.projects.items,data:data6}];
 return false;
 }
 var valid1 = _errs14 === errors;
@@ -84066,7 +84969,7 @@ break;
 }
 }
 else {
-validate1638.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema659.properties.projects.type,parentSchema:schema659.properties.projects,data:data5}];
+validate1663.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema672.properties.projects.type,parentSchema:schema672.properties.projects,data:data5}];
 return false;
 }
 }
@@ -84080,7 +84983,7 @@ if(data.requests_per_minute !== undefined){
 let data7 = data.requests_per_minute;
 const _errs16 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1638.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema659.properties.requests_per_minute.type},message:"must be integer,null",schema:schema659.properties.requests_per_minute.type,parentSchema:schema659.properties.requests_per_minute,data:data7}];
+validate1663.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema672.properties.requests_per_minute.type},message:"must be integer,null",schema:schema672.properties.requests_per_minute.type,parentSchema:schema672.properties.requests_per_minute,data:data7}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -84093,7 +84996,7 @@ if(data.tokens_per_minute !== undefined){
 let data8 = data.tokens_per_minute;
 const _errs18 = errors;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1638.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema659.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema659.properties.tokens_per_minute.type,parentSchema:schema659.properties.tokens_per_minute,data:data8}];
+validate1663.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema672.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema672.properties.tokens_per_minute.type,parentSchema:schema672.properties.tokens_per_minute,data:data8}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -84106,7 +85009,7 @@ if(data.tools !== undefined){
 let data9 = data.tools;
 const _errs20 = errors;
 if((!(Array.isArray(data9))) && (data9 !== null)){
-validate1638.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema659.properties.tools.type},message:"must be array,null",schema:schema659.properties.tools.type,parentSchema:schema659.properties.tools,data:data9}];
+validate1663.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema672.properties.tools.type},message:"must be array,null",schema:schema672.properties.tools.type,parentSchema:schema672.properties.tools,data:data9}];
 return false;
 }
 if(errors === _errs20){
@@ -84117,7 +85020,7 @@ for(let i1=0; i1<len1; i1++){
 let data10 = data9[i1];
 const _errs22 = errors;
 if(typeof data10 !== "string"){
-validate1638.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema659.properties.tools.items.type,parentSchema:schema659.properties.tools.items,data:data10}];
+validate1663.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema672.properties.tools.items.type,parentSchema:schema672.properties.tools.items,data:data10}];
 return false;
 }
 var valid2 = _errs22 === errors;
@@ -84139,8 +85042,8 @@ const _errs24 = errors;
 const _errs25 = errors;
 let valid3 = false;
 const _errs26 = errors;
-if(!(validate1636(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
-vErrors = vErrors === null ? validate1636.errors : vErrors.concat(validate1636.errors);
+if(!(validate1661(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1661.errors : vErrors.concat(validate1661.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs26 === errors;
@@ -84148,7 +85051,7 @@ valid3 = valid3 || _valid0;
 if(!valid3){
 const _errs27 = errors;
 if(data11 !== null){
-const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema659.properties.budget.anyOf[1].type,parentSchema:schema659.properties.budget.anyOf[1],data:data11};
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema672.properties.budget.anyOf[1].type,parentSchema:schema672.properties.budget.anyOf[1],data:data11};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -84161,7 +85064,7 @@ var _valid0 = _errs27 === errors;
 valid3 = valid3 || _valid0;
 }
 if(!valid3){
-const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema659.properties.budget.anyOf,parentSchema:schema659.properties.budget,data:data11};
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema672.properties.budget.anyOf,parentSchema:schema672.properties.budget,data:data11};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -84169,7 +85072,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1638.errors = vErrors;
+validate1663.errors = vErrors;
 return false;
 }
 else {
@@ -84195,8 +85098,8 @@ const _errs29 = errors;
 const _errs30 = errors;
 let valid4 = false;
 const _errs31 = errors;
-if(!(validate1637(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
-vErrors = vErrors === null ? validate1637.errors : vErrors.concat(validate1637.errors);
+if(!(validate1662(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
+vErrors = vErrors === null ? validate1662.errors : vErrors.concat(validate1662.errors);
 errors = vErrors.length;
 }
 var _valid1 = _errs31 === errors;
@@ -84204,7 +85107,7 @@ valid4 = valid4 || _valid1;
 if(!valid4){
 const _errs32 = errors;
 if(data12 !== null){
-const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema659.properties.spending.anyOf[1].type,parentSchema:schema659.properties.spending.anyOf[1],data:data12};
+const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema672.properties.spending.anyOf[1].type,parentSchema:schema672.properties.spending.anyOf[1],data:data12};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -84217,7 +85120,7 @@ var _valid1 = _errs32 === errors;
 valid4 = valid4 || _valid1;
 }
 if(!valid4){
-const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema659.properties.spending.anyOf,parentSchema:schema659.properties.spending,data:data12};
+const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema672.properties.spending.anyOf,parentSchema:schema672.properties.spending,data:data12};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -84225,7 +85128,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1638.errors = vErrors;
+validate1663.errors = vErrors;
 return false;
 }
 else {
@@ -84249,7 +85152,7 @@ if(data.created_at !== undefined){
 let data13 = data.created_at;
 const _errs34 = errors;
 if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate1638.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema659.properties.created_at.type,parentSchema:schema659.properties.created_at,data:data13}];
+validate1663.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema672.properties.created_at.type,parentSchema:schema672.properties.created_at,data:data13}];
 return false;
 }
 var valid0 = _errs34 === errors;
@@ -84262,7 +85165,7 @@ if(data.expires_at !== undefined){
 let data14 = data.expires_at;
 const _errs36 = errors;
 if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (data14 !== null)){
-validate1638.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema659.properties.expires_at.type},message:"must be integer,null",schema:schema659.properties.expires_at.type,parentSchema:schema659.properties.expires_at,data:data14}];
+validate1663.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema672.properties.expires_at.type},message:"must be integer,null",schema:schema672.properties.expires_at.type,parentSchema:schema672.properties.expires_at,data:data14}];
 return false;
 }
 var valid0 = _errs36 === errors;
@@ -84275,7 +85178,7 @@ if(data.revoked_at !== undefined){
 let data15 = data.revoked_at;
 const _errs38 = errors;
 if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (data15 !== null)){
-validate1638.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema659.properties.revoked_at.type},message:"must be integer,null",schema:schema659.properties.revoked_at.type,parentSchema:schema659.properties.revoked_at,data:data15}];
+validate1663.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema672.properties.revoked_at.type},message:"must be integer,null",schema:schema672.properties.revoked_at.type,parentSchema:schema672.properties.revoked_at,data:data15}];
 return false;
 }
 var valid0 = _errs38 === errors;
@@ -84300,32 +85203,32 @@ var valid0 = true;
 }
 }
 else {
-validate1638.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema659.type,parentSchema:schema659,data}];
+validate1663.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema672.type,parentSchema:schema672,data}];
 return false;
 }
 }
-validate1638.errors = vErrors;
+validate1663.errors = vErrors;
 return errors === 0;
 }
 
-export const validateNewKeyRecord = validate1641;
-const schema660 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","is_operator","projects","requests_per_minute","tokens_per_minute","tools","budget","spending","created_at","expires_at","revoked_at","value"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]},"value":{"type":"string"}}};
+export const validateNewKeyRecord = validate1666;
+const schema673 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","is_operator","projects","requests_per_minute","tokens_per_minute","tools","budget","spending","created_at","expires_at","revoked_at","value"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]},"value":{"type":"string"}}};
 
-function validate1641(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1666(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((((((((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.redacted_value === undefined) && (missing0 = "redacted_value"))) || ((data.is_operator === undefined) && (missing0 = "is_operator"))) || ((data.projects === undefined) && (missing0 = "projects"))) || ((data.requests_per_minute === undefined) && (missing0 = "requests_per_minute"))) || ((data.tokens_per_minute === undefined) && (missing0 = "tokens_per_minute"))) || ((data.tools === undefined) && (missing0 = "tools"))) || ((data.budget === undefined) && (missing0 = "budget"))) || ((data.spending === undefined) && (missing0 = "spending"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.expires_at === undefined) && (missing0 = "expires_at"))) || ((data.revoked_at === undefined) && (missing0 = "revoked_at"))) || ((data.value === undefined) && (missing0 = "value"))){
-validate1641.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema660.required,parentSchema:schema660,data}];
+validate1666.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema673.required,parentSchema:schema673,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func26.call(schema660.properties, key0))){
-validate1641.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema660,data}];
+if(!(func26.call(schema673.properties, key0))){
+validate1666.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema673,data}];
 return false;
 break;
 }
@@ -84335,11 +85238,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1641.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema660.properties.object.type,parentSchema:schema660.properties.object,data:data0}];
+validate1666.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema673.properties.object.type,parentSchema:schema673.properties.object,data:data0}];
 return false;
 }
 if("key" !== data0){
-validate1641.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema660.properties.object,data:data0}];
+validate1666.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema673.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -84352,7 +85255,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1641.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema660.properties.id.type,parentSchema:schema660.properties.id,data:data1}];
+validate1666.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema673.properties.id.type,parentSchema:schema673.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -84365,7 +85268,7 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs6 = errors;
 if(typeof data2 !== "string"){
-validate1641.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema660.properties.name.type,parentSchema:schema660.properties.name,data:data2}];
+validate1666.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema673.properties.name.type,parentSchema:schema673.properties.name,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -84378,7 +85281,7 @@ if(data.redacted_value !== undefined){
 let data3 = data.redacted_value;
 const _errs8 = errors;
 if(typeof data3 !== "string"){
-validate1641.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema660.properties.redacted_value.type,parentSchema:schema660.properties.redacted_value,data:data3}];
+validate1666.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema673.properties.redacted_value.type,parentSchema:schema673.properties.redacted_value,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -84391,7 +85294,7 @@ if(data.is_operator !== undefined){
 let data4 = data.is_operator;
 const _errs10 = errors;
 if(typeof data4 !== "boolean"){
-validate1641.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema660.properties.is_operator.type,parentSchema:schema660.properties.is_operator,data:data4}];
+validate1666.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema673.properties.is_operator.type,parentSchema:schema673.properties.is_operator,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -84411,7 +85314,7 @@ for(let i0=0; i0<len0; i0++){
 let data6 = data5[i0];
 const _errs14 = errors;
 if(typeof data6 !== "string"){
-validate1641.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema660.properties.projects.items.type,parentSchema:schema660.properties.projects.items,data:data6}];
+validate1666.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema673.properties.projects.items.type,parentSchema:schema673.properties.projects.items,data:data6}];
 return false;
 }
 var valid1 = _errs14 === errors;
@@ -84421,7 +85324,7 @@ break;
 }
 }
 else {
-validate1641.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema660.properties.projects.type,parentSchema:schema660.properties.projects,data:data5}];
+validate1666.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema673.properties.projects.type,parentSchema:schema673.properties.projects,data:data5}];
 return false;
 }
 }
@@ -84435,7 +85338,7 @@ if(data.requests_per_minute !== undefined){
 let data7 = data.requests_per_minute;
 const _errs16 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1641.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema660.properties.requests_per_minute.type},message:"must be integer,null",schema:schema660.properties.requests_per_minute.type,parentSchema:schema660.properties.requests_per_minute,data:data7}];
+validate1666.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema673.properties.requests_per_minute.type},message:"must be integer,null",schema:schema673.properties.requests_per_minute.type,parentSchema:schema673.properties.requests_per_minute,data:data7}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -84448,7 +85351,7 @@ if(data.tokens_per_minute !== undefined){
 let data8 = data.tokens_per_minute;
 const _errs18 = errors;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1641.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema660.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema660.properties.tokens_per_minute.type,parentSchema:schema660.properties.tokens_per_minute,data:data8}];
+validate1666.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema673.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema673.properties.tokens_per_minute.type,parentSchema:schema673.properties.tokens_per_minute,data:data8}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -84461,7 +85364,7 @@ if(data.tools !== undefined){
 let data9 = data.tools;
 const _errs20 = errors;
 if((!(Array.isArray(data9))) && (data9 !== null)){
-validate1641.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema660.properties.tools.type},message:"must be array,null",schema:schema660.properties.tools.type,parentSchema:schema660.properties.tools,data:data9}];
+validate1666.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema673.properties.tools.type},message:"must be array,null",schema:schema673.properties.tools.type,parentSchema:schema673.properties.tools,data:data9}];
 return false;
 }
 if(errors === _errs20){
@@ -84472,7 +85375,7 @@ for(let i1=0; i1<len1; i1++){
 let data10 = data9[i1];
 const _errs22 = errors;
 if(typeof data10 !== "string"){
-validate1641.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema660.properties.tools.items.type,parentSchema:schema660.properties.tools.items,data:data10}];
+validate1666.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema673.properties.tools.items.type,parentSchema:schema673.properties.tools.items,data:data10}];
 return false;
 }
 var valid2 = _errs22 === errors;
@@ -84494,8 +85397,8 @@ const _errs24 = errors;
 const _errs25 = errors;
 let valid3 = false;
 const _errs26 = errors;
-if(!(validate1636(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
-vErrors = vErrors === null ? validate1636.errors : vErrors.concat(validate1636.errors);
+if(!(validate1661(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1661.errors : vErrors.concat(validate1661.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs26 === errors;
@@ -84503,7 +85406,7 @@ valid3 = valid3 || _valid0;
 if(!valid3){
 const _errs27 = errors;
 if(data11 !== null){
-const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema660.properties.budget.anyOf[1].type,parentSchema:schema660.properties.budget.anyOf[1],data:data11};
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema673.properties.budget.anyOf[1].type,parentSchema:schema673.properties.budget.anyOf[1],data:data11};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -84516,7 +85419,7 @@ var _valid0 = _errs27 === errors;
 valid3 = valid3 || _valid0;
 }
 if(!valid3){
-const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema660.properties.budget.anyOf,parentSchema:schema660.properties.budget,data:data11};
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema673.properties.budget.anyOf,parentSchema:schema673.properties.budget,data:data11};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -84524,7 +85427,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1641.errors = vErrors;
+validate1666.errors = vErrors;
 return false;
 }
 else {
@@ -84550,8 +85453,8 @@ const _errs29 = errors;
 const _errs30 = errors;
 let valid4 = false;
 const _errs31 = errors;
-if(!(validate1637(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
-vErrors = vErrors === null ? validate1637.errors : vErrors.concat(validate1637.errors);
+if(!(validate1662(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
+vErrors = vErrors === null ? validate1662.errors : vErrors.concat(validate1662.errors);
 errors = vErrors.length;
 }
 var _valid1 = _errs31 === errors;
@@ -84559,7 +85462,7 @@ valid4 = valid4 || _valid1;
 if(!valid4){
 const _errs32 = errors;
 if(data12 !== null){
-const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema660.properties.spending.anyOf[1].type,parentSchema:schema660.properties.spending.anyOf[1],data:data12};
+const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema673.properties.spending.anyOf[1].type,parentSchema:schema673.properties.spending.anyOf[1],data:data12};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -84572,7 +85475,7 @@ var _valid1 = _errs32 === errors;
 valid4 = valid4 || _valid1;
 }
 if(!valid4){
-const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema660.properties.spending.anyOf,parentSchema:schema660.properties.spending,data:data12};
+const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema673.properties.spending.anyOf,parentSchema:schema673.properties.spending,data:data12};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -84580,7 +85483,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1641.errors = vErrors;
+validate1666.errors = vErrors;
 return false;
 }
 else {
@@ -84604,7 +85507,7 @@ if(data.created_at !== undefined){
 let data13 = data.created_at;
 const _errs34 = errors;
 if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate1641.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema660.properties.created_at.type,parentSchema:schema660.properties.created_at,data:data13}];
+validate1666.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema673.properties.created_at.type,parentSchema:schema673.properties.created_at,data:data13}];
 return false;
 }
 var valid0 = _errs34 === errors;
@@ -84617,7 +85520,7 @@ if(data.expires_at !== undefined){
 let data14 = data.expires_at;
 const _errs36 = errors;
 if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (data14 !== null)){
-validate1641.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema660.properties.expires_at.type},message:"must be integer,null",schema:schema660.properties.expires_at.type,parentSchema:schema660.properties.expires_at,data:data14}];
+validate1666.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema673.properties.expires_at.type},message:"must be integer,null",schema:schema673.properties.expires_at.type,parentSchema:schema673.properties.expires_at,data:data14}];
 return false;
 }
 var valid0 = _errs36 === errors;
@@ -84630,7 +85533,7 @@ if(data.revoked_at !== undefined){
 let data15 = data.revoked_at;
 const _errs38 = errors;
 if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (data15 !== null)){
-validate1641.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema660.properties.revoked_at.type},message:"must be integer,null",schema:schema660.properties.revoked_at.type,parentSchema:schema660.properties.revoked_at,data:data15}];
+validate1666.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema673.properties.revoked_at.type},message:"must be integer,null",schema:schema673.properties.revoked_at.type,parentSchema:schema673.properties.revoked_at,data:data15}];
 return false;
 }
 var valid0 = _errs38 === errors;
@@ -84643,7 +85546,7 @@ if(data.value !== undefined){
 let data16 = data.value;
 const _errs40 = errors;
 if(typeof data16 !== "string"){
-validate1641.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema660.properties.value.type,parentSchema:schema660.properties.value,data:data16}];
+validate1666.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema673.properties.value.type,parentSchema:schema673.properties.value,data:data16}];
 return false;
 }
 var valid0 = _errs40 === errors;
@@ -84669,32 +85572,32 @@ var valid0 = true;
 }
 }
 else {
-validate1641.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema660.type,parentSchema:schema660,data}];
+validate1666.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema673.type,parentSchema:schema673,data}];
 return false;
 }
 }
-validate1641.errors = vErrors;
+validate1666.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeyRecordList = validate1644;
-const schema661 = {"type":"object","additionalProperties":false,"required":["object","data","first_id","has_more","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/KeyRecord"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+export const validateKeyRecordList = validate1669;
+const schema674 = {"type":"object","additionalProperties":false,"required":["object","data","first_id","has_more","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/KeyRecord"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
 
-function validate1644(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1669(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.last_id === undefined) && (missing0 = "last_id"))){
-validate1644.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema661.required,parentSchema:schema661,data}];
+validate1669.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema674.required,parentSchema:schema674,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "first_id")) || (key0 === "has_more")) || (key0 === "last_id"))){
-validate1644.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema661,data}];
+validate1669.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema674,data}];
 return false;
 break;
 }
@@ -84704,11 +85607,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1644.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.object.type,parentSchema:schema661.properties.object,data:data0}];
+validate1669.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema674.properties.object.type,parentSchema:schema674.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1644.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema661.properties.object,data:data0}];
+validate1669.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema674.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -84726,8 +85629,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate1638(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1638.errors : vErrors.concat(validate1638.errors);
+if(!(validate1663(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1663.errors : vErrors.concat(validate1663.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs6 === errors;
@@ -84737,7 +85640,7 @@ break;
 }
 }
 else {
-validate1644.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema661.properties.data.type,parentSchema:schema661.properties.data,data:data1}];
+validate1669.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema674.properties.data.type,parentSchema:schema674.properties.data,data:data1}];
 return false;
 }
 }
@@ -84751,7 +85654,7 @@ if(data.first_id !== undefined){
 let data3 = data.first_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1644.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema661.properties.first_id.type},message:"must be string,null",schema:schema661.properties.first_id.type,parentSchema:schema661.properties.first_id,data:data3}];
+validate1669.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema674.properties.first_id.type},message:"must be string,null",schema:schema674.properties.first_id.type,parentSchema:schema674.properties.first_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -84764,7 +85667,7 @@ if(data.has_more !== undefined){
 let data4 = data.has_more;
 const _errs9 = errors;
 if(typeof data4 !== "boolean"){
-validate1644.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema661.properties.has_more.type,parentSchema:schema661.properties.has_more,data:data4}];
+validate1669.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema674.properties.has_more.type,parentSchema:schema674.properties.has_more,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -84777,7 +85680,7 @@ if(data.last_id !== undefined){
 let data5 = data.last_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1644.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema661.properties.last_id.type},message:"must be string,null",schema:schema661.properties.last_id.type,parentSchema:schema661.properties.last_id,data:data5}];
+validate1669.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema674.properties.last_id.type},message:"must be string,null",schema:schema674.properties.last_id.type,parentSchema:schema674.properties.last_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -84793,33 +85696,33 @@ var valid0 = true;
 }
 }
 else {
-validate1644.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema661.type,parentSchema:schema661,data}];
+validate1669.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema674.type,parentSchema:schema674,data}];
 return false;
 }
 }
-validate1644.errors = vErrors;
+validate1669.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeyCreateRequest = validate1646;
-const schema662 = {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"projects":{"type":"array","minItems":1,"maxItems":20,"items":{"type":"string","maxLength":129,"pattern":"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"}},"is_operator":{"type":["boolean","null"]},"requests_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tokens_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tools":{"type":["array","null"],"maxItems":20,"items":{"type":"string","maxLength":64}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"expires_in_seconds":{"type":["integer","null"],"minimum":1,"maximum":3153600000}}};
+export const validateKeyCreateRequest = validate1671;
+const schema675 = {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"projects":{"type":"array","minItems":1,"maxItems":20,"items":{"type":"string","maxLength":129,"pattern":"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"}},"is_operator":{"type":["boolean","null"]},"requests_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tokens_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tools":{"type":["array","null"],"maxItems":20,"items":{"type":"string","maxLength":64}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"expires_in_seconds":{"type":["integer","null"],"minimum":1,"maximum":3153600000}}};
 const pattern13 = new RegExp("^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$", "u");
 
-function validate1646(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1671(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.name === undefined) && (missing0 = "name")){
-validate1646.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema662.required,parentSchema:schema662,data}];
+validate1671.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema675.required,parentSchema:schema675,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((((key0 === "name") || (key0 === "projects")) || (key0 === "is_operator")) || (key0 === "requests_per_minute")) || (key0 === "tokens_per_minute")) || (key0 === "tools")) || (key0 === "budget")) || (key0 === "expires_in_seconds"))){
-validate1646.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema662,data}];
+validate1671.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema675,data}];
 return false;
 break;
 }
@@ -84827,8 +85730,8 @@ break;
 if(_errs1 === errors){
 if(data.name !== undefined){
 const _errs2 = errors;
-if(!(validate1619(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
-vErrors = vErrors === null ? validate1619.errors : vErrors.concat(validate1619.errors);
+if(!(validate1644(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
+vErrors = vErrors === null ? validate1644.errors : vErrors.concat(validate1644.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs2 === errors;
@@ -84843,12 +85746,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(Array.isArray(data1)){
 if(data1.length > 20){
-validate1646.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema662.properties.projects,data:data1}];
+validate1671.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema675.properties.projects,data:data1}];
 return false;
 }
 else {
 if(data1.length < 1){
-validate1646.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema662.properties.projects,data:data1}];
+validate1671.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema675.properties.projects,data:data1}];
 return false;
 }
 else {
@@ -84860,18 +85763,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(data2.length > 2 * 129 || (data2.length > 129 && func2(data2) > 129)){
-validate1646.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/maxLength",keyword:"maxLength",params:{limit: 129},message:"must NOT have more than 129 characters",schema:129,parentSchema:schema662.properties.projects.items,data:data2}];
+validate1671.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/maxLength",keyword:"maxLength",params:{limit: 129},message:"must NOT have more than 129 characters",schema:129,parentSchema:schema675.properties.projects.items,data:data2}];
 return false;
 }
 else {
 if(!pattern13.test(data2)){
-validate1646.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"+"\"",schema:"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$",parentSchema:schema662.properties.projects.items,data:data2}];
+validate1671.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"+"\"",schema:"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$",parentSchema:schema675.properties.projects.items,data:data2}];
 return false;
 }
 }
 }
 else {
-validate1646.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema662.properties.projects.items.type,parentSchema:schema662.properties.projects.items,data:data2}];
+validate1671.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema675.properties.projects.items.type,parentSchema:schema675.properties.projects.items,data:data2}];
 return false;
 }
 }
@@ -84884,7 +85787,7 @@ break;
 }
 }
 else {
-validate1646.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema662.properties.projects.type,parentSchema:schema662.properties.projects,data:data1}];
+validate1671.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema675.properties.projects.type,parentSchema:schema675.properties.projects,data:data1}];
 return false;
 }
 }
@@ -84898,7 +85801,7 @@ if(data.is_operator !== undefined){
 let data3 = data.is_operator;
 const _errs7 = errors;
 if((typeof data3 !== "boolean") && (data3 !== null)){
-validate1646.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: schema662.properties.is_operator.type},message:"must be boolean,null",schema:schema662.properties.is_operator.type,parentSchema:schema662.properties.is_operator,data:data3}];
+validate1671.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: schema675.properties.is_operator.type},message:"must be boolean,null",schema:schema675.properties.is_operator.type,parentSchema:schema675.properties.is_operator,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -84911,18 +85814,18 @@ if(data.requests_per_minute !== undefined){
 let data4 = data.requests_per_minute;
 const _errs9 = errors;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
-validate1646.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema662.properties.requests_per_minute.type},message:"must be integer,null",schema:schema662.properties.requests_per_minute.type,parentSchema:schema662.properties.requests_per_minute,data:data4}];
+validate1671.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema675.properties.requests_per_minute.type},message:"must be integer,null",schema:schema675.properties.requests_per_minute.type,parentSchema:schema675.properties.requests_per_minute,data:data4}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 999999999999 || isNaN(data4)){
-validate1646.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema662.properties.requests_per_minute,data:data4}];
+validate1671.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema675.properties.requests_per_minute,data:data4}];
 return false;
 }
 else {
 if(data4 < 1 || isNaN(data4)){
-validate1646.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema662.properties.requests_per_minute,data:data4}];
+validate1671.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema675.properties.requests_per_minute,data:data4}];
 return false;
 }
 }
@@ -84938,18 +85841,18 @@ if(data.tokens_per_minute !== undefined){
 let data5 = data.tokens_per_minute;
 const _errs11 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1646.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema662.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema662.properties.tokens_per_minute.type,parentSchema:schema662.properties.tokens_per_minute,data:data5}];
+validate1671.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema675.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema675.properties.tokens_per_minute.type,parentSchema:schema675.properties.tokens_per_minute,data:data5}];
 return false;
 }
 if(errors === _errs11){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 999999999999 || isNaN(data5)){
-validate1646.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema662.properties.tokens_per_minute,data:data5}];
+validate1671.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema675.properties.tokens_per_minute,data:data5}];
 return false;
 }
 else {
 if(data5 < 1 || isNaN(data5)){
-validate1646.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema662.properties.tokens_per_minute,data:data5}];
+validate1671.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema675.properties.tokens_per_minute,data:data5}];
 return false;
 }
 }
@@ -84965,13 +85868,13 @@ if(data.tools !== undefined){
 let data6 = data.tools;
 const _errs13 = errors;
 if((!(Array.isArray(data6))) && (data6 !== null)){
-validate1646.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema662.properties.tools.type},message:"must be array,null",schema:schema662.properties.tools.type,parentSchema:schema662.properties.tools,data:data6}];
+validate1671.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema675.properties.tools.type},message:"must be array,null",schema:schema675.properties.tools.type,parentSchema:schema675.properties.tools,data:data6}];
 return false;
 }
 if(errors === _errs13){
 if(Array.isArray(data6)){
 if(data6.length > 20){
-validate1646.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema662.properties.tools,data:data6}];
+validate1671.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema675.properties.tools,data:data6}];
 return false;
 }
 else {
@@ -84983,12 +85886,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
 if(data7.length > 2 * 64 || (data7.length > 64 && func2(data7) > 64)){
-validate1646.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema662.properties.tools.items,data:data7}];
+validate1671.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema675.properties.tools.items,data:data7}];
 return false;
 }
 }
 else {
-validate1646.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema662.properties.tools.items.type,parentSchema:schema662.properties.tools.items,data:data7}];
+validate1671.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema675.properties.tools.items.type,parentSchema:schema675.properties.tools.items,data:data7}];
 return false;
 }
 }
@@ -85012,8 +85915,8 @@ const _errs17 = errors;
 const _errs18 = errors;
 let valid3 = false;
 const _errs19 = errors;
-if(!(validate1636(data8, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
-vErrors = vErrors === null ? validate1636.errors : vErrors.concat(validate1636.errors);
+if(!(validate1661(data8, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1661.errors : vErrors.concat(validate1661.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs19 === errors;
@@ -85021,7 +85924,7 @@ valid3 = valid3 || _valid0;
 if(!valid3){
 const _errs20 = errors;
 if(data8 !== null){
-const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema662.properties.budget.anyOf[1].type,parentSchema:schema662.properties.budget.anyOf[1],data:data8};
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema675.properties.budget.anyOf[1].type,parentSchema:schema675.properties.budget.anyOf[1],data:data8};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -85034,7 +85937,7 @@ var _valid0 = _errs20 === errors;
 valid3 = valid3 || _valid0;
 }
 if(!valid3){
-const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema662.properties.budget.anyOf,parentSchema:schema662.properties.budget,data:data8};
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema675.properties.budget.anyOf,parentSchema:schema675.properties.budget,data:data8};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -85042,7 +85945,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1646.errors = vErrors;
+validate1671.errors = vErrors;
 return false;
 }
 else {
@@ -85066,18 +85969,18 @@ if(data.expires_in_seconds !== undefined){
 let data9 = data.expires_in_seconds;
 const _errs22 = errors;
 if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (data9 !== null)){
-validate1646.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: schema662.properties.expires_in_seconds.type},message:"must be integer,null",schema:schema662.properties.expires_in_seconds.type,parentSchema:schema662.properties.expires_in_seconds,data:data9}];
+validate1671.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: schema675.properties.expires_in_seconds.type},message:"must be integer,null",schema:schema675.properties.expires_in_seconds.type,parentSchema:schema675.properties.expires_in_seconds,data:data9}];
 return false;
 }
 if(errors === _errs22){
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 > 3153600000 || isNaN(data9)){
-validate1646.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3153600000},message:"must be <= 3153600000",schema:3153600000,parentSchema:schema662.properties.expires_in_seconds,data:data9}];
+validate1671.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3153600000},message:"must be <= 3153600000",schema:3153600000,parentSchema:schema675.properties.expires_in_seconds,data:data9}];
 return false;
 }
 else {
 if(data9 < 1 || isNaN(data9)){
-validate1646.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema662.properties.expires_in_seconds,data:data9}];
+validate1671.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema675.properties.expires_in_seconds,data:data9}];
 return false;
 }
 }
@@ -85099,18 +86002,18 @@ var valid0 = true;
 }
 }
 else {
-validate1646.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema662.type,parentSchema:schema662,data}];
+validate1671.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema675.type,parentSchema:schema675,data}];
 return false;
 }
 }
-validate1646.errors = vErrors;
+validate1671.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeyUpdateRequest = validate1649;
-const schema663 = {"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]}}};
+export const validateKeyUpdateRequest = validate1674;
+const schema676 = {"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]}}};
 
-function validate1649(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1674(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -85118,7 +86021,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "name") || (key0 === "budget"))){
-validate1649.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema663,data}];
+validate1674.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema676,data}];
 return false;
 break;
 }
@@ -85126,8 +86029,8 @@ break;
 if(_errs1 === errors){
 if(data.name !== undefined){
 const _errs2 = errors;
-if(!(validate1619(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
-vErrors = vErrors === null ? validate1619.errors : vErrors.concat(validate1619.errors);
+if(!(validate1644(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
+vErrors = vErrors === null ? validate1644.errors : vErrors.concat(validate1644.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs2 === errors;
@@ -85142,8 +86045,8 @@ const _errs3 = errors;
 const _errs4 = errors;
 let valid1 = false;
 const _errs5 = errors;
-if(!(validate1636(data1, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
-vErrors = vErrors === null ? validate1636.errors : vErrors.concat(validate1636.errors);
+if(!(validate1661(data1, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1661.errors : vErrors.concat(validate1661.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs5 === errors;
@@ -85151,7 +86054,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs6 = errors;
 if(data1 !== null){
-const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema663.properties.budget.anyOf[1].type,parentSchema:schema663.properties.budget.anyOf[1],data:data1};
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema676.properties.budget.anyOf[1].type,parentSchema:schema676.properties.budget.anyOf[1],data:data1};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -85164,7 +86067,7 @@ var _valid0 = _errs6 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema663.properties.budget.anyOf,parentSchema:schema663.properties.budget,data:data1};
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema676.properties.budget.anyOf,parentSchema:schema676.properties.budget,data:data1};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -85172,7 +86075,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1649.errors = vErrors;
+validate1674.errors = vErrors;
 return false;
 }
 else {
@@ -85195,32 +86098,32 @@ var valid0 = true;
 }
 }
 else {
-validate1649.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema663.type,parentSchema:schema663,data}];
+validate1674.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema676.type,parentSchema:schema676,data}];
 return false;
 }
 }
-validate1649.errors = vErrors;
+validate1674.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeyRevoked = validate1652;
-const schema664 = {"type":"object","additionalProperties":false,"required":["object","id","deleted"],"properties":{"object":{"type":"string","const":"key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
+export const validateKeyRevoked = validate1677;
+const schema677 = {"type":"object","additionalProperties":false,"required":["object","id","deleted"],"properties":{"object":{"type":"string","const":"key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1652(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1677(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
-validate1652.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema664.required,parentSchema:schema664,data}];
+validate1677.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema677.required,parentSchema:schema677,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "object") || (key0 === "id")) || (key0 === "deleted"))){
-validate1652.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema664,data}];
+validate1677.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema677,data}];
 return false;
 break;
 }
@@ -85230,11 +86133,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1652.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema664.properties.object.type,parentSchema:schema664.properties.object,data:data0}];
+validate1677.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema677.properties.object.type,parentSchema:schema677.properties.object,data:data0}];
 return false;
 }
 if("key.deleted" !== data0){
-validate1652.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key.deleted"},message:"must be equal to constant",schema:"key.deleted",parentSchema:schema664.properties.object,data:data0}];
+validate1677.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key.deleted"},message:"must be equal to constant",schema:"key.deleted",parentSchema:schema677.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -85247,7 +86150,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1652.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema664.properties.id.type,parentSchema:schema664.properties.id,data:data1}];
+validate1677.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema677.properties.id.type,parentSchema:schema677.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -85260,11 +86163,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs6 = errors;
 if(typeof data2 !== "boolean"){
-validate1652.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema664.properties.deleted.type,parentSchema:schema664.properties.deleted,data:data2}];
+validate1677.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema677.properties.deleted.type,parentSchema:schema677.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1652.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema664.properties.deleted,data:data2}];
+validate1677.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema677.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -85278,32 +86181,32 @@ var valid0 = true;
 }
 }
 else {
-validate1652.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema664.type,parentSchema:schema664,data}];
+validate1677.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema677.type,parentSchema:schema677,data}];
 return false;
 }
 }
-validate1652.errors = vErrors;
+validate1677.errors = vErrors;
 return errors === 0;
 }
 
-export const validateModel = validate1653;
-const schema665 = {"type":"object","additionalProperties":false,"required":["id","object","created","owned_by","type","display_name","created_at"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"type":{"type":"string","const":"model"},"display_name":{"type":"string"},"created_at":{"type":"string"},"description":{"type":"string"}}};
+export const validateModel = validate1678;
+const schema678 = {"type":"object","additionalProperties":false,"required":["id","object","created","owned_by","type","display_name","created_at"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"type":{"type":"string","const":"model"},"display_name":{"type":"string"},"created_at":{"type":"string"},"description":{"type":"string"}}};
 
-function validate1653(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1678(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.created === undefined) && (missing0 = "created"))) || ((data.owned_by === undefined) && (missing0 = "owned_by"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.display_name === undefined) && (missing0 = "display_name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))){
-validate1653.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema665.required,parentSchema:schema665,data}];
+validate1678.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema678.required,parentSchema:schema678,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func26.call(schema665.properties, key0))){
-validate1653.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema665,data}];
+if(!(func26.call(schema678.properties, key0))){
+validate1678.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema678,data}];
 return false;
 break;
 }
@@ -85313,7 +86216,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1653.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema665.properties.id.type,parentSchema:schema665.properties.id,data:data0}];
+validate1678.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema678.properties.id.type,parentSchema:schema678.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -85326,11 +86229,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1653.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema665.properties.object.type,parentSchema:schema665.properties.object,data:data1}];
+validate1678.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema678.properties.object.type,parentSchema:schema678.properties.object,data:data1}];
 return false;
 }
 if("model" !== data1){
-validate1653.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema665.properties.object,data:data1}];
+validate1678.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema678.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -85343,7 +86246,7 @@ if(data.created !== undefined){
 let data2 = data.created;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1653.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema665.properties.created.type,parentSchema:schema665.properties.created,data:data2}];
+validate1678.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema678.properties.created.type,parentSchema:schema678.properties.created,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -85356,7 +86259,7 @@ if(data.owned_by !== undefined){
 let data3 = data.owned_by;
 const _errs8 = errors;
 if(typeof data3 !== "string"){
-validate1653.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema665.properties.owned_by.type,parentSchema:schema665.properties.owned_by,data:data3}];
+validate1678.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema678.properties.owned_by.type,parentSchema:schema678.properties.owned_by,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -85369,7 +86272,7 @@ if(data.shutdown_date !== undefined){
 let data4 = data.shutdown_date;
 const _errs10 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1653.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema665.properties.shutdown_date.type},message:"must be string,null",schema:schema665.properties.shutdown_date.type,parentSchema:schema665.properties.shutdown_date,data:data4}];
+validate1678.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema678.properties.shutdown_date.type},message:"must be string,null",schema:schema678.properties.shutdown_date.type,parentSchema:schema678.properties.shutdown_date,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -85382,11 +86285,11 @@ if(data.type !== undefined){
 let data5 = data.type;
 const _errs12 = errors;
 if(typeof data5 !== "string"){
-validate1653.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema665.properties.type.type,parentSchema:schema665.properties.type,data:data5}];
+validate1678.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema678.properties.type.type,parentSchema:schema678.properties.type,data:data5}];
 return false;
 }
 if("model" !== data5){
-validate1653.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema665.properties.type,data:data5}];
+validate1678.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema678.properties.type,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -85399,7 +86302,7 @@ if(data.display_name !== undefined){
 let data6 = data.display_name;
 const _errs14 = errors;
 if(typeof data6 !== "string"){
-validate1653.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema665.properties.display_name.type,parentSchema:schema665.properties.display_name,data:data6}];
+validate1678.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema678.properties.display_name.type,parentSchema:schema678.properties.display_name,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -85412,7 +86315,7 @@ if(data.created_at !== undefined){
 let data7 = data.created_at;
 const _errs16 = errors;
 if(typeof data7 !== "string"){
-validate1653.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema665.properties.created_at.type,parentSchema:schema665.properties.created_at,data:data7}];
+validate1678.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema678.properties.created_at.type,parentSchema:schema678.properties.created_at,data:data7}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -85425,7 +86328,7 @@ if(data.description !== undefined){
 let data8 = data.description;
 const _errs18 = errors;
 if(typeof data8 !== "string"){
-validate1653.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema665.properties.description.type,parentSchema:schema665.properties.description,data:data8}];
+validate1678.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema678.properties.description.type,parentSchema:schema678.properties.description,data:data8}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -85445,32 +86348,32 @@ var valid0 = true;
 }
 }
 else {
-validate1653.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema665.type,parentSchema:schema665,data}];
+validate1678.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema678.type,parentSchema:schema678,data}];
 return false;
 }
 }
-validate1653.errors = vErrors;
+validate1678.errors = vErrors;
 return errors === 0;
 }
 
-export const validateModelList = validate1654;
-const schema666 = {"type":"object","additionalProperties":false,"required":["object","data","has_more","first_id","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}},"has_more":{"type":"boolean","const":false},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
+export const validateModelList = validate1679;
+const schema679 = {"type":"object","additionalProperties":false,"required":["object","data","has_more","first_id","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}},"has_more":{"type":"boolean","const":false},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
 
-function validate1654(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1679(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.last_id === undefined) && (missing0 = "last_id"))){
-validate1654.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema666.required,parentSchema:schema666,data}];
+validate1679.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema679.required,parentSchema:schema679,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "has_more")) || (key0 === "first_id")) || (key0 === "last_id"))){
-validate1654.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema666,data}];
+validate1679.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema679,data}];
 return false;
 break;
 }
@@ -85480,11 +86383,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1654.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema666.properties.object.type,parentSchema:schema666.properties.object,data:data0}];
+validate1679.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema679.properties.object.type,parentSchema:schema679.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1654.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema666.properties.object,data:data0}];
+validate1679.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema679.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -85502,8 +86405,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate1653(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1653.errors : vErrors.concat(validate1653.errors);
+if(!(validate1678(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1678.errors : vErrors.concat(validate1678.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs6 === errors;
@@ -85513,7 +86416,7 @@ break;
 }
 }
 else {
-validate1654.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema666.properties.data.type,parentSchema:schema666.properties.data,data:data1}];
+validate1679.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema679.properties.data.type,parentSchema:schema679.properties.data,data:data1}];
 return false;
 }
 }
@@ -85527,11 +86430,11 @@ if(data.has_more !== undefined){
 let data3 = data.has_more;
 const _errs7 = errors;
 if(typeof data3 !== "boolean"){
-validate1654.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema666.properties.has_more.type,parentSchema:schema666.properties.has_more,data:data3}];
+validate1679.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema679.properties.has_more.type,parentSchema:schema679.properties.has_more,data:data3}];
 return false;
 }
 if(false !== data3){
-validate1654.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/const",keyword:"const",params:{allowedValue: false},message:"must be equal to constant",schema:false,parentSchema:schema666.properties.has_more,data:data3}];
+validate1679.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/const",keyword:"const",params:{allowedValue: false},message:"must be equal to constant",schema:false,parentSchema:schema679.properties.has_more,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -85544,7 +86447,7 @@ if(data.first_id !== undefined){
 let data4 = data.first_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1654.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema666.properties.first_id.type},message:"must be string,null",schema:schema666.properties.first_id.type,parentSchema:schema666.properties.first_id,data:data4}];
+validate1679.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema679.properties.first_id.type},message:"must be string,null",schema:schema679.properties.first_id.type,parentSchema:schema679.properties.first_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -85557,7 +86460,7 @@ if(data.last_id !== undefined){
 let data5 = data.last_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1654.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema666.properties.last_id.type},message:"must be string,null",schema:schema666.properties.last_id.type,parentSchema:schema666.properties.last_id,data:data5}];
+validate1679.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema679.properties.last_id.type},message:"must be string,null",schema:schema679.properties.last_id.type,parentSchema:schema679.properties.last_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -85573,32 +86476,32 @@ var valid0 = true;
 }
 }
 else {
-validate1654.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema666.type,parentSchema:schema666,data}];
+validate1679.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema679.type,parentSchema:schema679,data}];
 return false;
 }
 }
-validate1654.errors = vErrors;
+validate1679.errors = vErrors;
 return errors === 0;
 }
 
-export const validateModelDeleted = validate1656;
-const schema667 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"deleted":{"type":"boolean","const":true}}};
+export const validateModelDeleted = validate1681;
+const schema680 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1656(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1681(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
-validate1656.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema667.required,parentSchema:schema667,data}];
+validate1681.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema680.required,parentSchema:schema680,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "id") || (key0 === "object")) || (key0 === "deleted"))){
-validate1656.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema667,data}];
+validate1681.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema680,data}];
 return false;
 break;
 }
@@ -85608,7 +86511,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1656.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema667.properties.id.type,parentSchema:schema667.properties.id,data:data0}];
+validate1681.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema680.properties.id.type,parentSchema:schema680.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -85621,11 +86524,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1656.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema667.properties.object.type,parentSchema:schema667.properties.object,data:data1}];
+validate1681.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema680.properties.object.type,parentSchema:schema680.properties.object,data:data1}];
 return false;
 }
 if("model" !== data1){
-validate1656.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema667.properties.object,data:data1}];
+validate1681.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema680.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -85638,11 +86541,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs6 = errors;
 if(typeof data2 !== "boolean"){
-validate1656.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema667.properties.deleted.type,parentSchema:schema667.properties.deleted,data:data2}];
+validate1681.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema680.properties.deleted.type,parentSchema:schema680.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1656.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema667.properties.deleted,data:data2}];
+validate1681.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema680.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -85656,31 +86559,31 @@ var valid0 = true;
 }
 }
 else {
-validate1656.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema667.type,parentSchema:schema667,data}];
+validate1681.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema680.type,parentSchema:schema680,data}];
 return false;
 }
 }
-validate1656.errors = vErrors;
+validate1681.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_model = validate1657;
-const schema668 = {"type":"string"};
+const member_of_CreateResponseRequest_model = validate1682;
+const schema681 = {"type":"string"};
 
-function validate1657(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1682(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate1657.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema668.type,parentSchema:schema668,data}];
+validate1682.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema681.type,parentSchema:schema681,data}];
 return false;
 }
-validate1657.errors = vErrors;
+validate1682.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_input = validate1658;
+const member_of_CreateResponseRequest_input = validate1683;
 
-function validate1658(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1683(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -85753,7 +86656,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1658.errors = vErrors;
+validate1683.errors = vErrors;
 return false;
 }
 else {
@@ -85767,28 +86670,28 @@ vErrors = null;
 }
 }
 }
-validate1658.errors = vErrors;
+validate1683.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_previous_response_id = validate1660;
-const schema670 = {"type":["string","null"]};
+const member_of_CreateResponseRequest_previous_response_id = validate1685;
+const schema683 = {"type":["string","null"]};
 
-function validate1660(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1685(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1660.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema670.type},message:"must be string,null",schema:schema670.type,parentSchema:schema670,data}];
+validate1685.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema683.type},message:"must be string,null",schema:schema683.type,parentSchema:schema683,data}];
 return false;
 }
-validate1660.errors = vErrors;
+validate1685.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_conversation = validate1661;
-const schema671 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
+const member_of_CreateResponseRequest_conversation = validate1686;
+const schema684 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
 
-function validate1661(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1686(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -85803,7 +86706,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema671.anyOf[1].type,parentSchema:schema671.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema684.anyOf[1].type,parentSchema:schema684.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -85816,7 +86719,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema671.anyOf,parentSchema:schema671,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema684.anyOf,parentSchema:schema684,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -85824,7 +86727,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1661.errors = vErrors;
+validate1686.errors = vErrors;
 return false;
 }
 else {
@@ -85838,14 +86741,14 @@ vErrors = null;
 }
 }
 }
-validate1661.errors = vErrors;
+validate1686.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_prompt = validate1663;
-const schema672 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_prompt = validate1688;
+const schema685 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
 
-function validate1663(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1688(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -85853,493 +86756,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema672.anyOf[1].type,parentSchema:schema672.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema672.anyOf,parentSchema:schema672,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1663.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1663.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_moderation = validate1665;
-const schema673 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
-
-function validate1665(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate956(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate956.errors : vErrors.concat(validate956.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema673.anyOf[1].type,parentSchema:schema673.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema673.anyOf,parentSchema:schema673,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1665.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1665.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_include = validate1667;
-const schema674 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
-
-function validate1667(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1667.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema674.type},message:"must be array,null",schema:schema674.type,parentSchema:schema674,data}];
-return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate42(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-validate1667.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_tools = validate1669;
-const schema675 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
-
-function validate1669(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1669.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema675.type},message:"must be array,null",schema:schema675.type,parentSchema:schema675,data}];
-return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate494(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate494.errors : vErrors.concat(validate494.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-validate1669.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_tool_choice = validate1671;
-const schema676 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
-
-function validate1671(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate890(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate890.errors : vErrors.concat(validate890.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema676.anyOf[1].type,parentSchema:schema676.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema676.anyOf,parentSchema:schema676,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1671.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1671.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_metadata = validate1673;
-const schema677 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
-
-function validate1673(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate41(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema677.anyOf[1].type,parentSchema:schema677.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema677.anyOf,parentSchema:schema677,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1673.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1673.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_text = validate1675;
-const schema678 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
-
-function validate1675(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate916(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate916.errors : vErrors.concat(validate916.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema678.anyOf[1].type,parentSchema:schema678.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema678.anyOf,parentSchema:schema678,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1675.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1675.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_temperature = validate1677;
-const schema679 = {"type":["number","null"],"minimum":0,"maximum":2};
-
-function validate1677(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1677.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema679.type},message:"must be number,null",schema:schema679.type,parentSchema:schema679,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1677.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema679,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1677.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema679,data}];
-return false;
-}
-}
-}
-}
-validate1677.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_top_p = validate1678;
-const schema680 = {"type":["number","null"],"minimum":0,"maximum":1};
-
-function validate1678(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1678.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema680.type},message:"must be number,null",schema:schema680.type,parentSchema:schema680,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 1 || isNaN(data)){
-validate1678.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema680,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1678.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema680,data}];
-return false;
-}
-}
-}
-}
-validate1678.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_presence_penalty = validate1679;
-const schema681 = {"type":["number","null"],"minimum":-2,"maximum":2};
-
-function validate1679(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1679.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema681.type},message:"must be number,null",schema:schema681.type,parentSchema:schema681,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1679.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema681,data}];
-return false;
-}
-else {
-if(data < -2 || isNaN(data)){
-validate1679.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema681,data}];
-return false;
-}
-}
-}
-}
-validate1679.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_frequency_penalty = validate1680;
-const schema682 = {"type":["number","null"],"minimum":-2,"maximum":2};
-
-function validate1680(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1680.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema682.type},message:"must be number,null",schema:schema682.type,parentSchema:schema682,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1680.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema682,data}];
-return false;
-}
-else {
-if(data < -2 || isNaN(data)){
-validate1680.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema682,data}];
-return false;
-}
-}
-}
-}
-validate1680.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_parallel_tool_calls = validate1681;
-const schema683 = {"type":["boolean","null"]};
-
-function validate1681(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1681.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema683.type},message:"must be boolean,null",schema:schema683.type,parentSchema:schema683,data}];
-return false;
-}
-validate1681.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_stream = validate1682;
-const schema684 = {"type":["boolean","null"]};
-
-function validate1682(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1682.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema684.type},message:"must be boolean,null",schema:schema684.type,parentSchema:schema684,data}];
-return false;
-}
-validate1682.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_stream_options = validate1683;
-const schema685 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
-
-function validate1683(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate950(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate950.errors : vErrors.concat(validate950.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -86368,7 +86784,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1683.errors = vErrors;
+validate1688.errors = vErrors;
 return false;
 }
 else {
@@ -86382,35 +86798,21 @@ vErrors = null;
 }
 }
 }
-validate1683.errors = vErrors;
+validate1688.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_background = validate1685;
-const schema686 = {"type":["boolean","null"]};
+const member_of_CreateResponseRequest_moderation = validate1690;
+const schema686 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
 
-function validate1685(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1685.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema686.type},message:"must be boolean,null",schema:schema686.type,parentSchema:schema686,data}];
-return false;
-}
-validate1685.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_background_options = validate1686;
-const schema687 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
-
-function validate1686(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1690(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate976(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate976.errors : vErrors.concat(validate976.errors);
+if(!(validate956(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate956.errors : vErrors.concat(validate956.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -86418,7 +86820,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema687.anyOf[1].type,parentSchema:schema687.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema686.anyOf[1].type,parentSchema:schema686.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -86431,7 +86833,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema687.anyOf,parentSchema:schema687,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema686.anyOf,parentSchema:schema686,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -86439,7 +86841,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1686.errors = vErrors;
+validate1690.errors = vErrors;
 return false;
 }
 else {
@@ -86453,65 +86855,140 @@ vErrors = null;
 }
 }
 }
-validate1686.errors = vErrors;
+validate1690.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_max_output_tokens = validate1688;
-const schema688 = {"type":["integer","null"],"minimum":16};
+const member_of_CreateResponseRequest_include = validate1692;
+const schema687 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
 
-function validate1688(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1692(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1688.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema688.type},message:"must be integer,null",schema:schema688.type,parentSchema:schema688,data}];
+if((!(Array.isArray(data))) && (data !== null)){
+validate1692.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema687.type},message:"must be array,null",schema:schema687.type,parentSchema:schema687,data}];
 return false;
 }
 if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 16 || isNaN(data)){
-validate1688.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema688,data}];
-return false;
+if(Array.isArray(data)){
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate42(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
 }
 }
 }
-validate1688.errors = vErrors;
+}
+validate1692.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_max_tool_calls = validate1689;
-const schema689 = {"type":["integer","null"],"minimum":1};
+const member_of_CreateResponseRequest_tools = validate1694;
+const schema688 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
 
-function validate1689(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1694(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1689.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema689.type},message:"must be integer,null",schema:schema689.type,parentSchema:schema689,data}];
+if((!(Array.isArray(data))) && (data !== null)){
+validate1694.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema688.type},message:"must be array,null",schema:schema688.type,parentSchema:schema688,data}];
 return false;
 }
 if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 1 || isNaN(data)){
-validate1689.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema689,data}];
-return false;
+if(Array.isArray(data)){
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate494(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate494.errors : vErrors.concat(validate494.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
 }
 }
 }
-validate1689.errors = vErrors;
+}
+validate1694.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_reasoning = validate1690;
-const schema690 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_tool_choice = validate1696;
+const schema689 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
 
-function validate1690(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1696(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate896(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate896.errors : vErrors.concat(validate896.errors);
+if(!(validate890(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate890.errors : vErrors.concat(validate890.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema689.anyOf[1].type,parentSchema:schema689.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema689.anyOf,parentSchema:schema689,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1696.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1696.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_metadata = validate1698;
+const schema690 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
+
+function validate1698(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate41(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -86540,7 +87017,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1690.errors = vErrors;
+validate1698.errors = vErrors;
 return false;
 }
 else {
@@ -86554,352 +87031,144 @@ vErrors = null;
 }
 }
 }
-validate1690.errors = vErrors;
+validate1698.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_user = validate1692;
-const schema691 = {"type":["string","null"]};
+const member_of_CreateResponseRequest_text = validate1700;
+const schema691 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
 
-function validate1692(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1700(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1692.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema691.type},message:"must be string,null",schema:schema691.type,parentSchema:schema691,data}];
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate916(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate916.errors : vErrors.concat(validate916.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema691.anyOf[1].type,parentSchema:schema691.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema691.anyOf,parentSchema:schema691,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1700.errors = vErrors;
 return false;
 }
-validate1692.errors = vErrors;
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1700.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_safety_identifier = validate1693;
-const schema692 = {"type":["string","null"],"maxLength":64};
+const member_of_CreateResponseRequest_temperature = validate1702;
+const schema692 = {"type":["number","null"],"minimum":0,"maximum":2};
 
-function validate1693(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1702(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1693.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema692.type},message:"must be string,null",schema:schema692.type,parentSchema:schema692,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1702.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema692.type},message:"must be number,null",schema:schema692.type,parentSchema:schema692,data}];
 return false;
 }
 if(errors === 0){
-if(typeof data === "string"){
-if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
-validate1693.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema692,data}];
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1702.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema692,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1702.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema692,data}];
 return false;
 }
 }
 }
-validate1693.errors = vErrors;
+}
+validate1702.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_prompt_cache_options = validate1694;
-const schema693 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
-
-function validate1694(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate959(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate959.errors : vErrors.concat(validate959.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema693.anyOf[1].type,parentSchema:schema693.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema693.anyOf,parentSchema:schema693,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1694.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1694.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_prompt_cache_key = validate1696;
-const schema694 = {"type":["string","null"]};
-
-function validate1696(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1696.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema694.type},message:"must be string,null",schema:schema694.type,parentSchema:schema694,data}];
-return false;
-}
-validate1696.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_prompt_cache_retention = validate1697;
-const schema695 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
-
-function validate1697(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate50(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema695.anyOf[1].type,parentSchema:schema695.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema695.anyOf,parentSchema:schema695,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1697.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1697.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_truncation = validate1699;
-const schema696 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
-
-function validate1699(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate48(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema696.anyOf[1].type,parentSchema:schema696.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema696.anyOf,parentSchema:schema696,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1699.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1699.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_instructions = validate1701;
-const schema697 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
-
-function validate1701(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema697.anyOf[1].type,parentSchema:schema697.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema697.anyOf,parentSchema:schema697,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1701.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1701.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_store = validate1703;
-const schema698 = {"type":["boolean","null"]};
+const member_of_CreateResponseRequest_top_p = validate1703;
+const schema693 = {"type":["number","null"],"minimum":0,"maximum":1};
 
 function validate1703(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1703.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema698.type},message:"must be boolean,null",schema:schema698.type,parentSchema:schema698,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1703.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema693.type},message:"must be number,null",schema:schema693.type,parentSchema:schema693,data}];
 return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 1 || isNaN(data)){
+validate1703.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema693,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1703.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema693,data}];
+return false;
+}
+}
+}
 }
 validate1703.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_service_tier = validate1704;
-const schema699 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
+const member_of_CreateResponseRequest_presence_penalty = validate1704;
+const schema694 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
 function validate1704(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate47(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
-errors = vErrors.length;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1704.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema694.type},message:"must be number,null",schema:schema694.type,parentSchema:schema694,data}];
+return false;
 }
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema699.anyOf[1].type,parentSchema:schema699.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema699.anyOf,parentSchema:schema699,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1704.errors = vErrors;
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1704.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema694,data}];
 return false;
 }
 else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
+if(data < -2 || isNaN(data)){
+validate1704.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema694,data}];
+return false;
 }
-else {
-vErrors = null;
 }
 }
 }
@@ -86907,82 +87176,73 @@ validate1704.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_top_logprobs = validate1706;
-const schema700 = {"type":["integer","null"],"minimum":0,"maximum":20};
+const member_of_CreateResponseRequest_frequency_penalty = validate1705;
+const schema695 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
-function validate1706(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1705(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1706.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema700.type},message:"must be integer,null",schema:schema700.type,parentSchema:schema700,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1705.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema695.type},message:"must be number,null",schema:schema695.type,parentSchema:schema695,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data > 20 || isNaN(data)){
-validate1706.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema700,data}];
+if(data > 2 || isNaN(data)){
+validate1705.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema695,data}];
 return false;
 }
 else {
-if(data < 0 || isNaN(data)){
-validate1706.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema700,data}];
+if(data < -2 || isNaN(data)){
+validate1705.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema695,data}];
 return false;
 }
 }
 }
+}
+validate1705.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_parallel_tool_calls = validate1706;
+const schema696 = {"type":["boolean","null"]};
+
+function validate1706(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1706.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema696.type},message:"must be boolean,null",schema:schema696.type,parentSchema:schema696,data}];
+return false;
 }
 validate1706.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_context_management = validate1707;
-const schema701 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+const member_of_CreateResponseRequest_stream = validate1707;
+const schema697 = {"type":["boolean","null"]};
 
 function validate1707(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1707.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema701.type},message:"must be array,null",schema:schema701.type,parentSchema:schema701,data}];
+if((typeof data !== "boolean") && (data !== null)){
+validate1707.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema697.type},message:"must be boolean,null",schema:schema697.type,parentSchema:schema697,data}];
 return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-if(data.length < 1){
-validate1707.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema701,data}];
-return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate958(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate958.errors : vErrors.concat(validate958.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
 }
 validate1707.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_access_programs = validate1709;
-const schema702 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_stream_options = validate1708;
+const schema698 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
 
-function validate1709(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1708(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate974(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate974.errors : vErrors.concat(validate974.errors);
+if(!(validate950(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate950.errors : vErrors.concat(validate950.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -86990,7 +87250,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema702.anyOf[1].type,parentSchema:schema702.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema698.anyOf[1].type,parentSchema:schema698.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -87003,7 +87263,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema702.anyOf,parentSchema:schema702,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema698.anyOf,parentSchema:schema698,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -87011,7 +87271,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1709.errors = vErrors;
+validate1708.errors = vErrors;
 return false;
 }
 else {
@@ -87025,12 +87285,26 @@ vErrors = null;
 }
 }
 }
-validate1709.errors = vErrors;
+validate1708.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_image = validate1711;
-const schema703 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_background = validate1710;
+const schema699 = {"type":["boolean","null"]};
+
+function validate1710(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1710.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema699.type},message:"must be boolean,null",schema:schema699.type,parentSchema:schema699,data}];
+return false;
+}
+validate1710.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_background_options = validate1711;
+const schema700 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
 
 function validate1711(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -87038,8 +87312,109 @@ let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate977(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate977.errors : vErrors.concat(validate977.errors);
+if(!(validate976(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate976.errors : vErrors.concat(validate976.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema700.anyOf[1].type,parentSchema:schema700.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema700.anyOf,parentSchema:schema700,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1711.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1711.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_max_output_tokens = validate1713;
+const schema701 = {"type":["integer","null"],"minimum":16};
+
+function validate1713(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1713.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema701.type},message:"must be integer,null",schema:schema701.type,parentSchema:schema701,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 16 || isNaN(data)){
+validate1713.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema701,data}];
+return false;
+}
+}
+}
+validate1713.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_max_tool_calls = validate1714;
+const schema702 = {"type":["integer","null"],"minimum":1};
+
+function validate1714(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1714.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema702.type},message:"must be integer,null",schema:schema702.type,parentSchema:schema702,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 1 || isNaN(data)){
+validate1714.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema702,data}];
+return false;
+}
+}
+}
+validate1714.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_reasoning = validate1715;
+const schema703 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+
+function validate1715(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate896(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate896.errors : vErrors.concat(validate896.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -87068,7 +87443,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1711.errors = vErrors;
+validate1715.errors = vErrors;
 return false;
 }
 else {
@@ -87082,14 +87457,542 @@ vErrors = null;
 }
 }
 }
-validate1711.errors = vErrors;
+validate1715.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_client_metadata = validate1713;
-const schema704 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+const member_of_CreateResponseRequest_user = validate1717;
+const schema704 = {"type":["string","null"]};
 
-function validate1713(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1717(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1717.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema704.type},message:"must be string,null",schema:schema704.type,parentSchema:schema704,data}];
+return false;
+}
+validate1717.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_safety_identifier = validate1718;
+const schema705 = {"type":["string","null"],"maxLength":64};
+
+function validate1718(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1718.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema705.type},message:"must be string,null",schema:schema705.type,parentSchema:schema705,data}];
+return false;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
+validate1718.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema705,data}];
+return false;
+}
+}
+}
+validate1718.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_prompt_cache_options = validate1719;
+const schema706 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+
+function validate1719(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate959(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate959.errors : vErrors.concat(validate959.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema706.anyOf[1].type,parentSchema:schema706.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema706.anyOf,parentSchema:schema706,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1719.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1719.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_prompt_cache_key = validate1721;
+const schema707 = {"type":["string","null"]};
+
+function validate1721(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1721.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema707.type},message:"must be string,null",schema:schema707.type,parentSchema:schema707,data}];
+return false;
+}
+validate1721.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_prompt_cache_retention = validate1722;
+const schema708 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
+
+function validate1722(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate50(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema708.anyOf[1].type,parentSchema:schema708.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema708.anyOf,parentSchema:schema708,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1722.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1722.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_truncation = validate1724;
+const schema709 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
+
+function validate1724(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate48(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema709.anyOf[1].type,parentSchema:schema709.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema709.anyOf,parentSchema:schema709,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1724.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1724.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_instructions = validate1726;
+const schema710 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
+
+function validate1726(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema710.anyOf[1].type,parentSchema:schema710.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema710.anyOf,parentSchema:schema710,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1726.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1726.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_store = validate1728;
+const schema711 = {"type":["boolean","null"]};
+
+function validate1728(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1728.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema711.type},message:"must be boolean,null",schema:schema711.type,parentSchema:schema711,data}];
+return false;
+}
+validate1728.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_service_tier = validate1729;
+const schema712 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
+
+function validate1729(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate47(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema712.anyOf[1].type,parentSchema:schema712.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema712.anyOf,parentSchema:schema712,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1729.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1729.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_top_logprobs = validate1731;
+const schema713 = {"type":["integer","null"],"minimum":0,"maximum":20};
+
+function validate1731(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1731.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema713.type},message:"must be integer,null",schema:schema713.type,parentSchema:schema713,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 20 || isNaN(data)){
+validate1731.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema713,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1731.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema713,data}];
+return false;
+}
+}
+}
+}
+validate1731.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_context_management = validate1732;
+const schema714 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+
+function validate1732(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(Array.isArray(data))) && (data !== null)){
+validate1732.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema714.type},message:"must be array,null",schema:schema714.type,parentSchema:schema714,data}];
+return false;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length < 1){
+validate1732.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema714,data}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate958(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate958.errors : vErrors.concat(validate958.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+validate1732.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_access_programs = validate1734;
+const schema715 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+
+function validate1734(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate974(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate974.errors : vErrors.concat(validate974.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema715.anyOf[1].type,parentSchema:schema715.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema715.anyOf,parentSchema:schema715,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1734.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1734.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_image = validate1736;
+const schema716 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
+
+function validate1736(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate977(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate977.errors : vErrors.concat(validate977.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema716.anyOf[1].type,parentSchema:schema716.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema716.anyOf,parentSchema:schema716,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1736.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1736.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_client_metadata = validate1738;
+const schema717 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+
+function validate1738(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -87101,7 +88004,7 @@ for(const key0 in data){
 let data0 = data[key0];
 const _errs4 = errors;
 if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema704.anyOf[0].additionalProperties.type,parentSchema:schema704.anyOf[0].additionalProperties,data:data0};
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema717.anyOf[0].additionalProperties.type,parentSchema:schema717.anyOf[0].additionalProperties,data:data0};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -87117,7 +88020,7 @@ break;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema704.anyOf[0].type,parentSchema:schema704.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema717.anyOf[0].type,parentSchema:schema717.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -87132,7 +88035,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs6 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema704.anyOf[1].type,parentSchema:schema704.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema717.anyOf[1].type,parentSchema:schema717.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -87145,7 +88048,7 @@ var _valid0 = _errs6 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema704.anyOf,parentSchema:schema704,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema717.anyOf,parentSchema:schema717,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -87153,7 +88056,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1713.errors = vErrors;
+validate1738.errors = vErrors;
 return false;
 }
 else {
@@ -87167,14 +88070,14 @@ vErrors = null;
 }
 }
 }
-validate1713.errors = vErrors;
+validate1738.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_output_audio = validate1714;
-const schema705 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
+const member_of_CreateResponseRequest_output_audio = validate1739;
+const schema718 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
 
-function validate1714(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1739(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -87189,7 +88092,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema705.anyOf[1].type,parentSchema:schema705.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema718.anyOf[1].type,parentSchema:schema718.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -87202,7 +88105,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema705.anyOf,parentSchema:schema705,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema718.anyOf,parentSchema:schema718,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -87210,7 +88113,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1714.errors = vErrors;
+validate1739.errors = vErrors;
 return false;
 }
 else {
@@ -87224,21 +88127,21 @@ vErrors = null;
 }
 }
 }
-validate1714.errors = vErrors;
+validate1739.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_interruption = validate1716;
-const schema706 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
+const member_of_CreateResponseRequest_interruption = validate1741;
+const schema719 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
 
-function validate1716(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1741(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
 if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema706.anyOf[0].type,parentSchema:schema706.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema719.anyOf[0].type,parentSchema:schema719.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -87248,7 +88151,7 @@ vErrors.push(err0);
 errors++;
 }
 if(!((data === "fail") || (data === "restart"))){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema706.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema706.anyOf[0].enum,parentSchema:schema706.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema719.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema719.anyOf[0].enum,parentSchema:schema719.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -87262,7 +88165,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs3 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema706.anyOf[1].type,parentSchema:schema706.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema719.anyOf[1].type,parentSchema:schema719.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -87275,7 +88178,7 @@ var _valid0 = _errs3 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema706.anyOf,parentSchema:schema706,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema719.anyOf,parentSchema:schema719,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -87283,7 +88186,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1716.errors = vErrors;
+validate1741.errors = vErrors;
 return false;
 }
 else {
@@ -87297,27 +88200,27 @@ vErrors = null;
 }
 }
 }
-validate1716.errors = vErrors;
+validate1741.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_model = validate1717;
-const schema707 = {"type":"string"};
+const member_of_ResponseCreateFrame_model = validate1742;
+const schema720 = {"type":"string"};
 
-function validate1717(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1742(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate1717.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema707.type,parentSchema:schema707,data}];
+validate1742.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema720.type,parentSchema:schema720,data}];
 return false;
 }
-validate1717.errors = vErrors;
+validate1742.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_input = validate1718;
+const member_of_ResponseCreateFrame_input = validate1743;
 
-function validate1718(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1743(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -87390,7 +88293,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1718.errors = vErrors;
+validate1743.errors = vErrors;
 return false;
 }
 else {
@@ -87404,28 +88307,28 @@ vErrors = null;
 }
 }
 }
-validate1718.errors = vErrors;
+validate1743.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_previous_response_id = validate1720;
-const schema709 = {"type":["string","null"]};
+const member_of_ResponseCreateFrame_previous_response_id = validate1745;
+const schema722 = {"type":["string","null"]};
 
-function validate1720(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1745(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1720.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema709.type},message:"must be string,null",schema:schema709.type,parentSchema:schema709,data}];
+validate1745.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema722.type},message:"must be string,null",schema:schema722.type,parentSchema:schema722,data}];
 return false;
 }
-validate1720.errors = vErrors;
+validate1745.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_conversation = validate1721;
-const schema710 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
+const member_of_ResponseCreateFrame_conversation = validate1746;
+const schema723 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
 
-function validate1721(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1746(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -87440,7 +88343,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema710.anyOf[1].type,parentSchema:schema710.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema723.anyOf[1].type,parentSchema:schema723.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -87453,7 +88356,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema710.anyOf,parentSchema:schema710,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema723.anyOf,parentSchema:schema723,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -87461,7 +88364,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1721.errors = vErrors;
+validate1746.errors = vErrors;
 return false;
 }
 else {
@@ -87475,14 +88378,14 @@ vErrors = null;
 }
 }
 }
-validate1721.errors = vErrors;
+validate1746.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt = validate1723;
-const schema711 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_prompt = validate1748;
+const schema724 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
 
-function validate1723(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1748(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -87490,493 +88393,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema711.anyOf[1].type,parentSchema:schema711.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema711.anyOf,parentSchema:schema711,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1723.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1723.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_moderation = validate1725;
-const schema712 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
-
-function validate1725(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate956(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate956.errors : vErrors.concat(validate956.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema712.anyOf[1].type,parentSchema:schema712.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema712.anyOf,parentSchema:schema712,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1725.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1725.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_include = validate1727;
-const schema713 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
-
-function validate1727(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1727.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema713.type},message:"must be array,null",schema:schema713.type,parentSchema:schema713,data}];
-return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate42(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-validate1727.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_tools = validate1729;
-const schema714 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
-
-function validate1729(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1729.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema714.type},message:"must be array,null",schema:schema714.type,parentSchema:schema714,data}];
-return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate494(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate494.errors : vErrors.concat(validate494.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-validate1729.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_tool_choice = validate1731;
-const schema715 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
-
-function validate1731(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate890(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate890.errors : vErrors.concat(validate890.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema715.anyOf[1].type,parentSchema:schema715.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema715.anyOf,parentSchema:schema715,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1731.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1731.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_metadata = validate1733;
-const schema716 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
-
-function validate1733(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate41(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema716.anyOf[1].type,parentSchema:schema716.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema716.anyOf,parentSchema:schema716,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1733.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1733.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_text = validate1735;
-const schema717 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
-
-function validate1735(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate916(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate916.errors : vErrors.concat(validate916.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema717.anyOf[1].type,parentSchema:schema717.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema717.anyOf,parentSchema:schema717,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1735.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1735.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_temperature = validate1737;
-const schema718 = {"type":["number","null"],"minimum":0,"maximum":2};
-
-function validate1737(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1737.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema718.type},message:"must be number,null",schema:schema718.type,parentSchema:schema718,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1737.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema718,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1737.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema718,data}];
-return false;
-}
-}
-}
-}
-validate1737.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_top_p = validate1738;
-const schema719 = {"type":["number","null"],"minimum":0,"maximum":1};
-
-function validate1738(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1738.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema719.type},message:"must be number,null",schema:schema719.type,parentSchema:schema719,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 1 || isNaN(data)){
-validate1738.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema719,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1738.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema719,data}];
-return false;
-}
-}
-}
-}
-validate1738.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_presence_penalty = validate1739;
-const schema720 = {"type":["number","null"],"minimum":-2,"maximum":2};
-
-function validate1739(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1739.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema720.type},message:"must be number,null",schema:schema720.type,parentSchema:schema720,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1739.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema720,data}];
-return false;
-}
-else {
-if(data < -2 || isNaN(data)){
-validate1739.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema720,data}];
-return false;
-}
-}
-}
-}
-validate1739.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_frequency_penalty = validate1740;
-const schema721 = {"type":["number","null"],"minimum":-2,"maximum":2};
-
-function validate1740(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1740.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema721.type},message:"must be number,null",schema:schema721.type,parentSchema:schema721,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1740.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema721,data}];
-return false;
-}
-else {
-if(data < -2 || isNaN(data)){
-validate1740.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema721,data}];
-return false;
-}
-}
-}
-}
-validate1740.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_parallel_tool_calls = validate1741;
-const schema722 = {"type":["boolean","null"]};
-
-function validate1741(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1741.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema722.type},message:"must be boolean,null",schema:schema722.type,parentSchema:schema722,data}];
-return false;
-}
-validate1741.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_stream = validate1742;
-const schema723 = {"type":["boolean","null"]};
-
-function validate1742(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1742.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema723.type},message:"must be boolean,null",schema:schema723.type,parentSchema:schema723,data}];
-return false;
-}
-validate1742.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_stream_options = validate1743;
-const schema724 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
-
-function validate1743(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate950(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate950.errors : vErrors.concat(validate950.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -88005,7 +88421,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1743.errors = vErrors;
+validate1748.errors = vErrors;
 return false;
 }
 else {
@@ -88019,35 +88435,21 @@ vErrors = null;
 }
 }
 }
-validate1743.errors = vErrors;
+validate1748.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_background = validate1745;
-const schema725 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_moderation = validate1750;
+const schema725 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
 
-function validate1745(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1745.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema725.type},message:"must be boolean,null",schema:schema725.type,parentSchema:schema725,data}];
-return false;
-}
-validate1745.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_background_options = validate1746;
-const schema726 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
-
-function validate1746(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1750(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate976(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate976.errors : vErrors.concat(validate976.errors);
+if(!(validate956(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate956.errors : vErrors.concat(validate956.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -88055,7 +88457,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema726.anyOf[1].type,parentSchema:schema726.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema725.anyOf[1].type,parentSchema:schema725.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -88068,7 +88470,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema726.anyOf,parentSchema:schema726,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema725.anyOf,parentSchema:schema725,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -88076,7 +88478,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1746.errors = vErrors;
+validate1750.errors = vErrors;
 return false;
 }
 else {
@@ -88090,65 +88492,140 @@ vErrors = null;
 }
 }
 }
-validate1746.errors = vErrors;
+validate1750.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_max_output_tokens = validate1748;
-const schema727 = {"type":["integer","null"],"minimum":16};
+const member_of_ResponseCreateFrame_include = validate1752;
+const schema726 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
 
-function validate1748(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1752(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1748.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema727.type},message:"must be integer,null",schema:schema727.type,parentSchema:schema727,data}];
+if((!(Array.isArray(data))) && (data !== null)){
+validate1752.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema726.type},message:"must be array,null",schema:schema726.type,parentSchema:schema726,data}];
 return false;
 }
 if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 16 || isNaN(data)){
-validate1748.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema727,data}];
-return false;
+if(Array.isArray(data)){
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate42(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
 }
 }
 }
-validate1748.errors = vErrors;
+}
+validate1752.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_max_tool_calls = validate1749;
-const schema728 = {"type":["integer","null"],"minimum":1};
+const member_of_ResponseCreateFrame_tools = validate1754;
+const schema727 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
 
-function validate1749(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1754(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1749.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema728.type},message:"must be integer,null",schema:schema728.type,parentSchema:schema728,data}];
+if((!(Array.isArray(data))) && (data !== null)){
+validate1754.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema727.type},message:"must be array,null",schema:schema727.type,parentSchema:schema727,data}];
 return false;
 }
 if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 1 || isNaN(data)){
-validate1749.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema728,data}];
-return false;
+if(Array.isArray(data)){
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate494(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate494.errors : vErrors.concat(validate494.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
 }
 }
 }
-validate1749.errors = vErrors;
+}
+validate1754.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_reasoning = validate1750;
-const schema729 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_tool_choice = validate1756;
+const schema728 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
 
-function validate1750(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1756(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate896(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate896.errors : vErrors.concat(validate896.errors);
+if(!(validate890(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate890.errors : vErrors.concat(validate890.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema728.anyOf[1].type,parentSchema:schema728.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema728.anyOf,parentSchema:schema728,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1756.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1756.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_metadata = validate1758;
+const schema729 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
+
+function validate1758(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate41(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -88177,7 +88654,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1750.errors = vErrors;
+validate1758.errors = vErrors;
 return false;
 }
 else {
@@ -88191,352 +88668,144 @@ vErrors = null;
 }
 }
 }
-validate1750.errors = vErrors;
+validate1758.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_user = validate1752;
-const schema730 = {"type":["string","null"]};
+const member_of_ResponseCreateFrame_text = validate1760;
+const schema730 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
 
-function validate1752(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1760(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1752.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema730.type},message:"must be string,null",schema:schema730.type,parentSchema:schema730,data}];
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate916(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate916.errors : vErrors.concat(validate916.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema730.anyOf[1].type,parentSchema:schema730.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema730.anyOf,parentSchema:schema730,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1760.errors = vErrors;
 return false;
 }
-validate1752.errors = vErrors;
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1760.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_safety_identifier = validate1753;
-const schema731 = {"type":["string","null"],"maxLength":64};
+const member_of_ResponseCreateFrame_temperature = validate1762;
+const schema731 = {"type":["number","null"],"minimum":0,"maximum":2};
 
-function validate1753(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1762(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1753.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema731.type},message:"must be string,null",schema:schema731.type,parentSchema:schema731,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1762.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema731.type},message:"must be number,null",schema:schema731.type,parentSchema:schema731,data}];
 return false;
 }
 if(errors === 0){
-if(typeof data === "string"){
-if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
-validate1753.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema731,data}];
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1762.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema731,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1762.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema731,data}];
 return false;
 }
 }
 }
-validate1753.errors = vErrors;
+}
+validate1762.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt_cache_options = validate1754;
-const schema732 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
-
-function validate1754(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate959(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate959.errors : vErrors.concat(validate959.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema732.anyOf[1].type,parentSchema:schema732.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema732.anyOf,parentSchema:schema732,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1754.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1754.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_prompt_cache_key = validate1756;
-const schema733 = {"type":["string","null"]};
-
-function validate1756(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1756.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema733.type},message:"must be string,null",schema:schema733.type,parentSchema:schema733,data}];
-return false;
-}
-validate1756.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_prompt_cache_retention = validate1757;
-const schema734 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
-
-function validate1757(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate50(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema734.anyOf[1].type,parentSchema:schema734.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema734.anyOf,parentSchema:schema734,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1757.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1757.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_truncation = validate1759;
-const schema735 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
-
-function validate1759(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate48(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema735.anyOf[1].type,parentSchema:schema735.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema735.anyOf,parentSchema:schema735,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1759.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1759.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_instructions = validate1761;
-const schema736 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
-
-function validate1761(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema736.anyOf[1].type,parentSchema:schema736.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema736.anyOf,parentSchema:schema736,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1761.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1761.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_store = validate1763;
-const schema737 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_top_p = validate1763;
+const schema732 = {"type":["number","null"],"minimum":0,"maximum":1};
 
 function validate1763(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1763.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema737.type},message:"must be boolean,null",schema:schema737.type,parentSchema:schema737,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1763.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema732.type},message:"must be number,null",schema:schema732.type,parentSchema:schema732,data}];
 return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 1 || isNaN(data)){
+validate1763.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema732,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1763.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema732,data}];
+return false;
+}
+}
+}
 }
 validate1763.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_service_tier = validate1764;
-const schema738 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_presence_penalty = validate1764;
+const schema733 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
 function validate1764(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate47(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
-errors = vErrors.length;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1764.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema733.type},message:"must be number,null",schema:schema733.type,parentSchema:schema733,data}];
+return false;
 }
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema738.anyOf[1].type,parentSchema:schema738.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema738.anyOf,parentSchema:schema738,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1764.errors = vErrors;
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1764.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema733,data}];
 return false;
 }
 else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
+if(data < -2 || isNaN(data)){
+validate1764.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema733,data}];
+return false;
 }
-else {
-vErrors = null;
 }
 }
 }
@@ -88544,82 +88813,73 @@ validate1764.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_top_logprobs = validate1766;
-const schema739 = {"type":["integer","null"],"minimum":0,"maximum":20};
+const member_of_ResponseCreateFrame_frequency_penalty = validate1765;
+const schema734 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
-function validate1766(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1765(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1766.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema739.type},message:"must be integer,null",schema:schema739.type,parentSchema:schema739,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1765.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema734.type},message:"must be number,null",schema:schema734.type,parentSchema:schema734,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data > 20 || isNaN(data)){
-validate1766.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema739,data}];
+if(data > 2 || isNaN(data)){
+validate1765.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema734,data}];
 return false;
 }
 else {
-if(data < 0 || isNaN(data)){
-validate1766.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema739,data}];
+if(data < -2 || isNaN(data)){
+validate1765.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema734,data}];
 return false;
 }
 }
 }
+}
+validate1765.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_parallel_tool_calls = validate1766;
+const schema735 = {"type":["boolean","null"]};
+
+function validate1766(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1766.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema735.type},message:"must be boolean,null",schema:schema735.type,parentSchema:schema735,data}];
+return false;
 }
 validate1766.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_context_management = validate1767;
-const schema740 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+const member_of_ResponseCreateFrame_stream = validate1767;
+const schema736 = {"type":["boolean","null"]};
 
 function validate1767(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1767.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema740.type},message:"must be array,null",schema:schema740.type,parentSchema:schema740,data}];
+if((typeof data !== "boolean") && (data !== null)){
+validate1767.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema736.type},message:"must be boolean,null",schema:schema736.type,parentSchema:schema736,data}];
 return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-if(data.length < 1){
-validate1767.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema740,data}];
-return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate958(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate958.errors : vErrors.concat(validate958.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
 }
 validate1767.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_access_programs = validate1769;
-const schema741 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_stream_options = validate1768;
+const schema737 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
 
-function validate1769(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1768(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate974(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate974.errors : vErrors.concat(validate974.errors);
+if(!(validate950(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate950.errors : vErrors.concat(validate950.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -88627,7 +88887,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema741.anyOf[1].type,parentSchema:schema741.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema737.anyOf[1].type,parentSchema:schema737.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -88640,7 +88900,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema741.anyOf,parentSchema:schema741,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema737.anyOf,parentSchema:schema737,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -88648,7 +88908,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1769.errors = vErrors;
+validate1768.errors = vErrors;
 return false;
 }
 else {
@@ -88662,12 +88922,26 @@ vErrors = null;
 }
 }
 }
-validate1769.errors = vErrors;
+validate1768.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_image = validate1771;
-const schema742 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_background = validate1770;
+const schema738 = {"type":["boolean","null"]};
+
+function validate1770(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1770.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema738.type},message:"must be boolean,null",schema:schema738.type,parentSchema:schema738,data}];
+return false;
+}
+validate1770.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_background_options = validate1771;
+const schema739 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
 
 function validate1771(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -88675,8 +88949,109 @@ let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate977(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate977.errors : vErrors.concat(validate977.errors);
+if(!(validate976(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate976.errors : vErrors.concat(validate976.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema739.anyOf[1].type,parentSchema:schema739.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema739.anyOf,parentSchema:schema739,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1771.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1771.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_max_output_tokens = validate1773;
+const schema740 = {"type":["integer","null"],"minimum":16};
+
+function validate1773(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1773.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema740.type},message:"must be integer,null",schema:schema740.type,parentSchema:schema740,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 16 || isNaN(data)){
+validate1773.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema740,data}];
+return false;
+}
+}
+}
+validate1773.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_max_tool_calls = validate1774;
+const schema741 = {"type":["integer","null"],"minimum":1};
+
+function validate1774(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1774.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema741.type},message:"must be integer,null",schema:schema741.type,parentSchema:schema741,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 1 || isNaN(data)){
+validate1774.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema741,data}];
+return false;
+}
+}
+}
+validate1774.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_reasoning = validate1775;
+const schema742 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+
+function validate1775(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate896(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate896.errors : vErrors.concat(validate896.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -88705,7 +89080,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1771.errors = vErrors;
+validate1775.errors = vErrors;
 return false;
 }
 else {
@@ -88719,14 +89094,542 @@ vErrors = null;
 }
 }
 }
-validate1771.errors = vErrors;
+validate1775.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_client_metadata = validate1773;
-const schema743 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+const member_of_ResponseCreateFrame_user = validate1777;
+const schema743 = {"type":["string","null"]};
 
-function validate1773(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1777(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1777.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema743.type},message:"must be string,null",schema:schema743.type,parentSchema:schema743,data}];
+return false;
+}
+validate1777.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_safety_identifier = validate1778;
+const schema744 = {"type":["string","null"],"maxLength":64};
+
+function validate1778(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1778.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema744.type},message:"must be string,null",schema:schema744.type,parentSchema:schema744,data}];
+return false;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
+validate1778.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema744,data}];
+return false;
+}
+}
+}
+validate1778.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_prompt_cache_options = validate1779;
+const schema745 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+
+function validate1779(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate959(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate959.errors : vErrors.concat(validate959.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema745.anyOf[1].type,parentSchema:schema745.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema745.anyOf,parentSchema:schema745,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1779.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1779.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_prompt_cache_key = validate1781;
+const schema746 = {"type":["string","null"]};
+
+function validate1781(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1781.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema746.type},message:"must be string,null",schema:schema746.type,parentSchema:schema746,data}];
+return false;
+}
+validate1781.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_prompt_cache_retention = validate1782;
+const schema747 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
+
+function validate1782(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate50(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema747.anyOf[1].type,parentSchema:schema747.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema747.anyOf,parentSchema:schema747,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1782.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1782.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_truncation = validate1784;
+const schema748 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
+
+function validate1784(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate48(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema748.anyOf[1].type,parentSchema:schema748.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema748.anyOf,parentSchema:schema748,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1784.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1784.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_instructions = validate1786;
+const schema749 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
+
+function validate1786(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema749.anyOf[1].type,parentSchema:schema749.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema749.anyOf,parentSchema:schema749,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1786.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1786.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_store = validate1788;
+const schema750 = {"type":["boolean","null"]};
+
+function validate1788(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1788.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema750.type},message:"must be boolean,null",schema:schema750.type,parentSchema:schema750,data}];
+return false;
+}
+validate1788.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_service_tier = validate1789;
+const schema751 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
+
+function validate1789(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate47(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema751.anyOf[1].type,parentSchema:schema751.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema751.anyOf,parentSchema:schema751,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1789.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1789.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_top_logprobs = validate1791;
+const schema752 = {"type":["integer","null"],"minimum":0,"maximum":20};
+
+function validate1791(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1791.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema752.type},message:"must be integer,null",schema:schema752.type,parentSchema:schema752,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 20 || isNaN(data)){
+validate1791.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema752,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1791.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema752,data}];
+return false;
+}
+}
+}
+}
+validate1791.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_context_management = validate1792;
+const schema753 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+
+function validate1792(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(Array.isArray(data))) && (data !== null)){
+validate1792.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema753.type},message:"must be array,null",schema:schema753.type,parentSchema:schema753,data}];
+return false;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length < 1){
+validate1792.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema753,data}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate958(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate958.errors : vErrors.concat(validate958.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+validate1792.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_access_programs = validate1794;
+const schema754 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+
+function validate1794(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate974(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate974.errors : vErrors.concat(validate974.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema754.anyOf[1].type,parentSchema:schema754.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema754.anyOf,parentSchema:schema754,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1794.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1794.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_image = validate1796;
+const schema755 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
+
+function validate1796(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate977(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate977.errors : vErrors.concat(validate977.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema755.anyOf[1].type,parentSchema:schema755.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema755.anyOf,parentSchema:schema755,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1796.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1796.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_client_metadata = validate1798;
+const schema756 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+
+function validate1798(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -88738,7 +89641,7 @@ for(const key0 in data){
 let data0 = data[key0];
 const _errs4 = errors;
 if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema743.anyOf[0].additionalProperties.type,parentSchema:schema743.anyOf[0].additionalProperties,data:data0};
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema756.anyOf[0].additionalProperties.type,parentSchema:schema756.anyOf[0].additionalProperties,data:data0};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -88754,7 +89657,7 @@ break;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema743.anyOf[0].type,parentSchema:schema743.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema756.anyOf[0].type,parentSchema:schema756.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -88769,7 +89672,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs6 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema743.anyOf[1].type,parentSchema:schema743.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema756.anyOf[1].type,parentSchema:schema756.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -88782,7 +89685,7 @@ var _valid0 = _errs6 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema743.anyOf,parentSchema:schema743,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema756.anyOf,parentSchema:schema756,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -88790,7 +89693,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1773.errors = vErrors;
+validate1798.errors = vErrors;
 return false;
 }
 else {
@@ -88804,14 +89707,14 @@ vErrors = null;
 }
 }
 }
-validate1773.errors = vErrors;
+validate1798.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_output_audio = validate1774;
-const schema744 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_output_audio = validate1799;
+const schema757 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
 
-function validate1774(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1799(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -88826,7 +89729,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema744.anyOf[1].type,parentSchema:schema744.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema757.anyOf[1].type,parentSchema:schema757.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -88839,7 +89742,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema744.anyOf,parentSchema:schema744,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema757.anyOf,parentSchema:schema757,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -88847,7 +89750,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1774.errors = vErrors;
+validate1799.errors = vErrors;
 return false;
 }
 else {
@@ -88861,21 +89764,21 @@ vErrors = null;
 }
 }
 }
-validate1774.errors = vErrors;
+validate1799.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_interruption = validate1776;
-const schema745 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
+const member_of_ResponseCreateFrame_interruption = validate1801;
+const schema758 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
 
-function validate1776(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1801(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
 if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema745.anyOf[0].type,parentSchema:schema745.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema758.anyOf[0].type,parentSchema:schema758.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -88885,7 +89788,7 @@ vErrors.push(err0);
 errors++;
 }
 if(!((data === "fail") || (data === "restart"))){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema745.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema745.anyOf[0].enum,parentSchema:schema745.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema758.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema758.anyOf[0].enum,parentSchema:schema758.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -88899,7 +89802,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs3 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema745.anyOf[1].type,parentSchema:schema745.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema758.anyOf[1].type,parentSchema:schema758.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -88912,7 +89815,7 @@ var _valid0 = _errs3 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema745.anyOf,parentSchema:schema745,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema758.anyOf,parentSchema:schema758,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -88920,7 +89823,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1776.errors = vErrors;
+validate1801.errors = vErrors;
 return false;
 }
 else {
@@ -88934,73 +89837,73 @@ vErrors = null;
 }
 }
 }
-validate1776.errors = vErrors;
+validate1801.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_stream_id = validate1777;
-const schema746 = {"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"};
+const member_of_ResponseCreateFrame_stream_id = validate1802;
+const schema759 = {"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"};
 
-function validate1777(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1802(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1777.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema746.type},message:"must be string,null",schema:schema746.type,parentSchema:schema746,data}];
+validate1802.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema759.type},message:"must be string,null",schema:schema759.type,parentSchema:schema759,data}];
 return false;
 }
 if(errors === 0){
 if(typeof data === "string"){
 if(data.length > 2 * 256 || (data.length > 256 && func2(data) > 256)){
-validate1777.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema746,data}];
+validate1802.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema759,data}];
 return false;
 }
 else {
 if(data.length < 2 * 1 && func2(data) < 1){
-validate1777.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema746,data}];
+validate1802.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema759,data}];
 return false;
 }
 else {
 if(!pattern9.test(data)){
-validate1777.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema746,data}];
+validate1802.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema759,data}];
 return false;
 }
 }
 }
 }
 }
-validate1777.errors = vErrors;
+validate1802.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_generate = validate1778;
-const schema747 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_generate = validate1803;
+const schema760 = {"type":["boolean","null"]};
 
-function validate1778(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1803(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1778.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema747.type},message:"must be boolean,null",schema:schema747.type,parentSchema:schema747,data}];
+validate1803.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema760.type},message:"must be boolean,null",schema:schema760.type,parentSchema:schema760,data}];
 return false;
 }
-validate1778.errors = vErrors;
+validate1803.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_type = validate1779;
-const schema748 = {"type":"string","const":"response.create"};
+const member_of_ResponseCreateFrame_type = validate1804;
+const schema761 = {"type":"string","const":"response.create"};
 
-function validate1779(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1804(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate1779.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema748.type,parentSchema:schema748,data}];
+validate1804.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema761.type,parentSchema:schema761,data}];
 return false;
 }
 if("response.create" !== data){
-validate1779.errors = [{instancePath,schemaPath:"#/const",keyword:"const",params:{allowedValue: "response.create"},message:"must be equal to constant",schema:"response.create",parentSchema:schema748,data}];
+validate1804.errors = [{instancePath,schemaPath:"#/const",keyword:"const",params:{allowedValue: "response.create"},message:"must be equal to constant",schema:"response.create",parentSchema:schema761,data}];
 return false;
 }
-validate1779.errors = vErrors;
+validate1804.errors = vErrors;
 return errors === 0;
 }
 

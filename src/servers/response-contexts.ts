@@ -140,6 +140,7 @@ export function handlerContexts(
     webhooks,
     statistics: { archive, refusals: store.refusals, prices },
     exchanges: { archive, exchanges: store.exchanges, keepsExchanges: config.keepExchanges !== "none" },
+    effects: { archive, effects: store.effects },
     monitoring,
     faces: { archive, storesAll: config.facesStore === "all" },
     mcp: config.serveMcp ? mcpServing(creating, store) : null,

@@ -287,6 +287,7 @@ const QUIET_OPERATIONS: ReadonlySet<string> = new Set([
   "getMetrics",
   "getReadiness",
   "getResponseStatistics",
+  "listResponseEffects",
   "listResponseExchanges",
   "listResponseTimeline",
   "listResponses",

@@ -6,7 +6,7 @@ import type { Containers } from "@antiphon/domain/containers.ts";
 import type { ConversationStore } from "@antiphon/domain/conversations.ts";
 import type { CreateKeyStore } from "@antiphon/domain/create-keys.ts";
 import type { FileStore } from "@antiphon/domain/files.ts";
-import type { ExchangeStore, RefusalStore, ResponseArchive } from "@antiphon/domain/inspection.ts";
+import type { EffectStore, ExchangeStore, RefusalStore, ResponseArchive } from "@antiphon/domain/inspection.ts";
 import type { KeyStore } from "@antiphon/domain/keys.ts";
 import type { ResponseStore } from "@antiphon/domain/responses.ts";
 import type { Skills } from "@antiphon/domain/skills/skills.ts";
@@ -46,6 +46,7 @@ import { StoredCreateKeys } from "./stores/create-key-store.ts";
 import type { ContainerBytes, FileBytes } from "./stores/files/file-bytes.ts";
 import { FileFolder } from "./stores/files/file-folder.ts";
 import { StoredFiles } from "./stores/files/file-store.ts";
+import { StoredEffects } from "./stores/inspection/effect-store.ts";
 import { StoredExchanges } from "./stores/inspection/exchange-store.ts";
 import { StoredRefusals } from "./stores/inspection/refusal-store.ts";
 import { StoredArchive } from "./stores/inspection/response-archive.ts";
@@ -148,6 +149,7 @@ export interface Store {
   readonly archive: ResponseArchive;
   readonly exchanges: ExchangeStore;
   readonly refusals: RefusalStore;
+  readonly effects: EffectStore;
   readonly conversations: ConversationStore;
   readonly events: EventLog;
   readonly ledger: RunLedger;
@@ -287,11 +289,12 @@ export async function assembleStore(
 function inspectionOf(
   db: Kysely<Database>,
   { ownerExchangeBytesMax = 0 }: StoreOptions,
-): Pick<Store, "archive" | "exchanges" | "refusals"> {
+): Pick<Store, "archive" | "exchanges" | "refusals" | "effects"> {
   return {
     archive: new StoredArchive(db),
     exchanges: new StoredExchanges(db, ownerExchangeBytesMax),
     refusals: new StoredRefusals(db),
+    effects: new StoredEffects(db),
   };
 }
 

@@ -1,7 +1,9 @@
 import type {
+  EffectSettlement,
   Price,
   RefusedRequest,
   Response,
+  ResponseEffect,
   ResponseExchange,
   ResponseNote,
   ResponseSummary,
@@ -105,6 +107,21 @@ export interface ExchangeStore {
   remove(owner: Owner, responseId: string): Promise<void>;
   /** Removes some entries older than this Unix second. Resolves to their number; 0 once none are left. */
   deleteExpired(before: number): Promise<number>;
+}
+
+/** The ledger of calls, for operators. Every method is for one owner. */
+export interface EffectStore {
+  /** Oldest first. */
+  list(owner: Owner, responseId: string): Promise<readonly ResponseEffect[]>;
+  /** Resolves to whether the outcome of this call was unknown until now. */
+  settle(owner: Owner, effect: EffectPlace, settlement: EffectSettlement): Promise<boolean>;
+}
+
+/** A call of a response. */
+export interface EffectPlace {
+  readonly responseId: string;
+  /** The id of its item. */
+  readonly itemId: string;
 }
 
 /** Refused requests. Every method is for one owner. */

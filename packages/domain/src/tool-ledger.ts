@@ -1,4 +1,4 @@
-import type { ToolOutputContentPart } from "@antiphon/contracts/responses-api/types.ts";
+import type { SettledState, ToolOutputContentPart } from "@antiphon/contracts/responses-api/types.ts";
 import type { CallEffect, ToolUsage } from "./hosted-tool.ts";
 import type { HostedItem } from "./models/hosted.ts";
 import type { ModelEvent, ModelUsage } from "./models/model-events.ts";
@@ -98,6 +98,8 @@ export interface DecidedCall {
 /** A call that has started. `result` is null until the call has ended. */
 export interface KnownExchange extends BegunExchange {
   readonly result: FinishedExchange | null;
+  /** What a person has found out about an unknown outcome; absent if nobody has. */
+  readonly settledAs?: SettledState;
 }
 
 /** The approval has already been used by another call. */

@@ -13,6 +13,16 @@ export function responseHasNoSound(id: string): ApiError {
   return invalidRequest(404, null, null, `Response with id '${id}' has no sound.`);
 }
 
+export function effectNotFound(id: string, effectId: string): ApiError {
+  return invalidRequest(404, null, null, `No call '${effectId}' found for response with id '${id}'.`);
+}
+
+/** `state`: as in `ResponseEffect`. */
+export function effectNotUnknown(effectId: string, state: string): ApiError {
+  const message = `The outcome of call '${effectId}' is not unknown: its state is ${state}.`;
+  return invalidRequest(400, "effect_not_unknown", null, message);
+}
+
 /** The error for a page cursor that is not in the list. */
 export function cursorNotFound(after: string): ApiError {
   return invalidRequest(

@@ -1,4 +1,4 @@
-import type { CreateResponseRequest, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { CreateResponseRequest, SettledState, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
 import { ELICITATION, mayChangeWorld, UNKNOWN_EFFECT } from "@antiphon/domain/hosted-tool.ts";
 import type { ContextItem } from "@antiphon/domain/models/model-request.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
@@ -94,13 +94,24 @@ export function knownExchanges(
 
 /** The call and its result as the model saw it. A call without a result was interrupted by a crash or a cancel. */
 export function exchangeItems(exchange: KnownExchange): readonly ContextItem[] {
-  const { callId, name, server, arguments: args, effect, result } = exchange;
+  const { callId, name, server, arguments: args, effect, result, settledAs } = exchange;
   const { output, parts } = result ?? { output: mayChangeWorld(effect) ? UNKNOWN_EFFECT : CUT_OFF, parts: [] };
   return [
     { type: "hosted_call", callId, name, server, arguments: args },
-    { type: "hosted_output", callId, output, parts },
+    {
+      type: "hosted_output",
+      callId,
+      output: settledAs === undefined ? output : `${output} ${SETTLED[settledAs]}`,
+      parts,
+    },
   ];
 }
+
+/** Told of a call whose outcome was unknown. */
+const SETTLED: Readonly<Record<SettledState, string>> = {
+  done: "Since then a person has found out that it took effect.",
+  failed: "Since then a person has found out that it did not take effect.",
+};
 
 function isOfTools(item: StoredItem): boolean {
   return CALL_TYPES.has(item.type) || item.type.startsWith("mcp_");

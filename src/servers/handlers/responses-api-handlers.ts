@@ -42,6 +42,11 @@ import {
 import { listResponseTimeline } from "../../responses-api/operations/inspection/list-response-timeline.ts";
 import { listResponses } from "../../responses-api/operations/inspection/list-responses.ts";
 import {
+  type EffectsContext,
+  listResponseEffects,
+  settleResponseEffect,
+} from "../../responses-api/operations/inspection/response-effects.ts";
+import {
   deleteResponseExchanges,
   type ExchangesContext,
   listResponseExchanges,
@@ -99,6 +104,7 @@ export interface HandlerContexts {
   readonly webhooks: WebhookContext;
   readonly statistics: StatisticsContext;
   readonly exchanges: ExchangesContext;
+  readonly effects: EffectsContext;
   readonly monitoring: MonitoringContext;
   readonly faces: FacesContext;
   /** Null if this server serves no MCP clients. */
@@ -119,6 +125,7 @@ export function responsesApiHandlers({
   webhooks,
   statistics,
   exchanges,
+  effects,
   monitoring,
   organization,
 }: Omit<HandlerContexts, "audio" | "faces" | "mcp">): Omit<ResponsesApiHandlers<Caller>, (typeof NOT_YET)[number]> {
@@ -126,7 +133,7 @@ export function responsesApiHandlers({
     ...creatingHandlers(creating, createKeys),
     ...storedResponseHandlers(creating.watching, ledger),
     ...conversationHandlers(creating.preparing.history),
-    ...inspectionHandlers(statistics, exchanges, creating.watching),
+    ...inspectionHandlers(statistics, exchanges, effects, creating.watching),
     ...fileHandlers(files),
     ...modelHandlers(creating.preparing.model.engine),
     ...containerHandlers(containers),
@@ -213,14 +220,21 @@ function conversationHandlers(stores: HistoryContext) {
   };
 }
 
-function inspectionHandlers(statistics: StatisticsContext, exchanges: ExchangesContext, watching: WatchContext) {
+function inspectionHandlers(
+  statistics: StatisticsContext,
+  exchanges: ExchangesContext,
+  effects: EffectsContext,
+  watching: WatchContext,
+) {
   const { archive, prices } = statistics;
   return {
     deleteResponseExchanges: deleteResponseExchanges(exchanges),
     getResponseStatistics: getResponseStatistics(statistics),
+    listResponseEffects: listResponseEffects(effects),
     listResponseExchanges: listResponseExchanges(exchanges),
     listResponses: listResponses(archive, prices),
     listResponseTimeline: listResponseTimeline(archive, watching),
+    settleResponseEffect: settleResponseEffect(effects),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { EffectSettlement } from "@antiphon/contracts/responses-api/types.ts";
 import type { HostedItem } from "@antiphon/domain/models/hosted.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import {
@@ -147,7 +148,10 @@ function exchangeOf(row: ToolExchangesTable): KnownExchange {
         };
   const approvalRequestId = row.approval_request_id;
   const attempts = row.attempts === null ? [] : storedJson<readonly CallAttempt[]>(row.attempts);
-  return { itemId, callId, name, server, arguments: row.arguments, effect, approvalRequestId, turn, attempts, result };
+  const settlement = row.settlement === null ? null : storedJson<EffectSettlement>(row.settlement);
+  const settledAs = settlement === null ? {} : { settledAs: settlement.state };
+  const call = { itemId, callId, name, server, arguments: row.arguments, effect, approvalRequestId, turn, attempts };
+  return { ...call, result, ...settledAs };
 }
 
 /** The item of the call, or a list with the items that follow it. */

@@ -31,8 +31,15 @@ async function askingCall() {
   const step = await open.next(new AbortController().signal);
   if (step.type !== "question") throw new Error("nothing was asked");
   const reach = { type: "url", url: "http://127.0.0.1:9", headers: {} } as const;
-  const server = { label: "shop", reach, isOperators: false, asksUser: true, limits: null,
-    idempotent: [], description: null };
+  const server = {
+    label: "shop",
+    reach,
+    isOperators: false,
+    asksUser: true,
+    limits: null,
+    idempotent: [],
+    description: null,
+  };
   const connection = new McpConnection(
     { ...server, tokenPlace: { type: "request" } },
     { ...mcpOptions(), tokens: null, caller: "o/p" },
