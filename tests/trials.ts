@@ -21,7 +21,7 @@ export const TRIALS: readonly string[] = [
   "tests/cluster/{anywhere,trial}.test.ts",
   "tests/containers/{engine-choice,escapes}.test.ts",
   "tests/conversations/crash.test.ts",
-  "tests/crash/{code,open-items,store-thread,tools,upgrade}.test.ts",
+  "tests/crash/{code,keyed-calls,open-items,store-thread,tools,upgrade}.test.ts",
   "tests/deploy/{balancer,hand-over,rolling-restart,two-services}.test.ts",
   "tests/docs/pages.test.ts",
   "tests/hostile/{endless-answers,hours-of-sound,linear-time,office,process}.test.ts",
@@ -37,7 +37,7 @@ export const TRIALS: readonly string[] = [
 export const TRIALS_ON_POSTGRES: readonly string[] = [
   "tests/clients/openai-{containers,files,tools,vector-stores}.test.ts",
   "tests/conversations/!(holds).test.ts",
-  "tests/crash/{code,plain-runs,restarts,slow-start,takeover,tools,upgrade}.test.ts",
+  "tests/crash/{code,keyed-calls,plain-runs,restarts,slow-start,takeover,tools,upgrade}.test.ts",
   "tests/hostile/storage-quota.test.ts",
   "tests/keys/{keys-command,owner-members,owners,rate-limits,retention,routing,vector-store-owners}.test.ts",
   "tests/processes/{deaths,vector-stores}.test.ts",

@@ -34,12 +34,15 @@ const NAME = /say-\d+/g;
 export async function serveWorld(host: string): Promise<World> {
   const acts = new Map<string, number>();
   const shown = new Map<string, (readonly string[])[]>();
-  const mcpUrl = await serveBank(async (tool, number) => {
-    const key = `${tool} ${number}`;
-    acts.set(key, (acts.get(key) ?? 0) + 1);
-    await sleep(Math.random() * PAUSE_MS_MAX);
-    return { content: [{ type: "text", text: `${key}: done` }] };
-  }, host);
+  const mcpUrl = await serveBank(
+    async (tool, number) => {
+      const key = `${tool} ${number}`;
+      acts.set(key, (acts.get(key) ?? 0) + 1);
+      await sleep(Math.random() * PAUSE_MS_MAX);
+      return { content: [{ type: "text", text: `${key}: done` }] };
+    },
+    { host },
+  );
   const model = await serveChat(async (response, call: ReceivedCall) => {
     const names = namesIn(call.body);
     const last = names.at(-1) ?? "";

@@ -50,5 +50,11 @@ Reflect.set(Client.prototype, "query", function (this: Client, ...given: Paramet
 });
 
 function shown(message: unknown): string {
-  return inspect(message, { depth: 12, maxArrayLength: null, maxStringLength: null, breakLength: Infinity });
+  return inspect(message, {
+    depth: 12,
+    maxArrayLength: null,
+    maxStringLength: null,
+    breakLength: Infinity,
+    compact: true,
+  });
 }

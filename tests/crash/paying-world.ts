@@ -8,7 +8,7 @@ import {
 } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { type ChildServer, startChildServer } from "../kit/child-server.ts";
 import { toolDelta, usageChunk } from "../responses/behind-upstream.ts";
-import { serveBank, type Tool } from "./bank.ts";
+import { type SentKeys, serveBank, type Tool } from "./bank.ts";
 import { STORED_STEP } from "./lives.ts";
 
 const BREAKER = fileURLToPath(new URL("break-at-step.fixture.ts", import.meta.url));
@@ -35,6 +35,8 @@ interface Aim {
 export interface PayingWorld {
   /** What the tools did, such as `pay 3` and `look 3`, in order. */
   readonly done: readonly string[];
+  /** The keys of the calls of `pay`, those that it recognised included. */
+  readonly payKeys: readonly SentKeys[];
   /** The bodies of the model's turns. */
   readonly asked: () => readonly string[];
   readonly modelUrl: string;
@@ -43,13 +45,19 @@ export interface PayingWorld {
   aim(aim: Aim | null): void;
 }
 
-export async function payingWorld(): Promise<PayingWorld> {
+/** `isIdempotent`: whether `pay` says so, and pays once for each key. */
+export async function payingWorld({ isIdempotent = false } = {}): Promise<PayingWorld> {
   const done: string[] = [];
+  const payKeys: SentKeys[] = [];
+  const paidKeys = new Set<unknown>();
   let aim: Aim | null = null;
-  const act = async (tool: Tool, number: number) => {
+  const act = async (tool: Tool, number: number, keys: SentKeys) => {
+    if (tool === "pay") payKeys.push(keys);
     const aimed = aim?.tool === tool ? aim : null;
     if (aimed?.place === "begin to effect") return await killed(aimed);
-    done.push(`${tool} ${number}`);
+    const isRepetition = isIdempotent && tool === "pay" && paidKeys.has(keys.meta);
+    if (!isRepetition) done.push(`${tool} ${number}`);
+    if (tool === "pay") paidKeys.add(keys.meta);
     if (aimed?.place === "effect to finish") return await killed(aimed);
     return { content: [{ type: "text" as const, text: `${tool} ${number}: done` }] };
   };
@@ -58,13 +66,14 @@ export async function payingWorld(): Promise<PayingWorld> {
     await kill();
     return { content: [] };
   };
-  const mcpUrl = await serveBank(act);
+  const mcpUrl = await serveBank(act, { isIdempotent });
   const model = await serveChat((response, call) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.end(sse(...nextTurn(call), "[DONE]"));
   });
   return {
     done,
+    payKeys,
     asked: () => model.calls.map(({ body }) => body),
     modelUrl: `${model.origin}/v1`,
     mcpUrl,
