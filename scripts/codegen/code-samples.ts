@@ -52,6 +52,7 @@ const IDS: Readonly<Record<string, string>> = {
   container_id: "cntr_123",
   conversation_id: "conv_123",
   event_id: "evt_123",
+  effect_id: "mcp_123",
   file_id: "file-123",
   item_id: "msg_123",
   key_id: "key_123",

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
+import { makeUnknownEffect } from "../inspection/unknown-effect.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { namedFile, uploadFile } from "../kit/upload.ts";
 import { manifest, zipOf } from "../skills/skill-files.fixture.ts";
@@ -73,11 +74,13 @@ async function makeThings(source: string): Promise<Readonly<Record<string, strin
   const items = source.includes("msg_123") ? await server.fetch(`/v1/conversations/${conversation}/items`) : null;
   const container = await make("cntr_123", "/v1/containers", { name: "Analysis" });
   const isOfOperators = source.includes("/admin_api_keys/");
+  const answer = await make("resp_123", "/v1/responses", { ...QUESTION, background: true });
   const told = source.includes("whe_123") ? await makeToldEndpoint(server) : NO_ENDPOINT;
   const keys = `/v1/organization/${isOfOperators ? "admin_api_keys" : "keys"}`;
   return {
     key_123: await make("key_123", keys, isOfOperators ? { name: "ops" } : { name: "web", projects: [PROJECT] }),
-    resp_123: await make("resp_123", "/v1/responses", { ...QUESTION, background: true }),
+    resp_123: answer,
+    mcp_123: source.includes("mcp_123") ? await makeUnknownEffect(server.dataDir, answer) : "",
     conv_123: conversation,
     msg_123: Items.parse((await items?.json()) ?? { data: [] }).data[0]?.id ?? "",
     "file-123": file,

@@ -24,6 +24,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   createVectorStoreFile: { file_id: "file-0" },
   createVectorStoreFileBatch: { file_ids: ["file-0"] },
   searchVectorStore: { query: "Hi" },
+  settleResponseEffect: { state: "done" },
   updateSkill: { default_version: "2" },
   createSkillVersion: skillForm(),
   updateWebhookEndpoint: { name: "More" },

@@ -45,6 +45,8 @@ export interface Things {
   readonly item_id: string;
   readonly input_item_id: string;
   readonly output_item_id: string;
+  /** An item of the response that is no call. */
+  readonly effect_id: string;
   readonly file_id: string;
   readonly image_file_id: string;
   /** A store with the file, which is in the batch. */
@@ -87,6 +89,7 @@ export async function makeThings(party: Party): Promise<Things> {
     item_id: idOf(firstOf(spoken, "data")),
     input_item_id: idOf(firstOf(items, "data")),
     output_item_id: idOf(firstOf(response, "output")),
+    effect_id: idOf(firstOf(response, "output")),
     file_id: file,
     image_file_id: await upload(party, new File([DOT], "dot.png", { type: "image/png" })),
     vector_store_id: store,
@@ -134,6 +137,7 @@ export function unknownLike(things: Things): Things {
     item_id: changed(things.item_id),
     input_item_id: changed(things.input_item_id),
     output_item_id: changed(things.output_item_id),
+    effect_id: changed(things.effect_id),
     file_id: changed(things.file_id),
     image_file_id: changed(things.image_file_id),
     vector_store_id: changed(things.vector_store_id),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { contractOperations } from "../hostile/contract-operations.ts";
 import { localSttDocument } from "../hostile/contract-schema.ts";
+import { makeUnknownEffect } from "../inspection/unknown-effect.ts";
 import { startTestServer, type TestServer } from "../kit/test-server.ts";
 import { formOf, namedFile, uploadFile } from "../kit/upload.ts";
 import { type LocalSttServer, startLocalSttServer } from "../local-stt-server.ts";
@@ -52,7 +53,10 @@ async function makeSkill(): Promise<string> {
 async function makeThings(): Promise<Readonly<Record<string, string>>> {
   const idOf = async (reply: Promise<Response>): Promise<string> => String(Object(await (await reply).json()).id);
   const file = await idOf(uploadFile(responses, namedFile("The tide rises twice a day.", "tides.txt")));
+  const answer = await idOf(responses.post("/v1/responses", { model: "antiphon-built-in", input: "Hi" }));
   return {
+    response_id: answer,
+    effect_id: await makeUnknownEffect(responses.dataDir, answer),
     conversation_id: await idOf(responses.post("/v1/conversations", {})),
     vector_store_id: await idOf(responses.post("/v1/vector_stores", { file_ids: [file] })),
     container_id: await idOf(responses.post("/v1/containers", { name: "Analysis" })),
