@@ -39,10 +39,11 @@ export const TRIALS_ON_POSTGRES: readonly string[] = [
   "tests/conversations/!(holds).test.ts",
   "tests/crash/{code,keyed-calls,plain-runs,restarts,slow-start,takeover,tools,upgrade}.test.ts",
   "tests/hostile/storage-quota.test.ts",
+  "tests/inspection/effects.test.ts",
   "tests/keys/{keys-command,owner-members,owners,rate-limits,retention,routing,vector-store-owners}.test.ts",
   "tests/processes/{deaths,vector-stores}.test.ts",
   "tests/runs/foreground.test.ts",
-  "tests/tools/mcp/{approvals,broken-calls}.test.ts",
+  "tests/tools/mcp/{approvals,broken-calls,idempotent-calls}.test.ts",
   "tests/vector-stores/{meaning,renewal,kill,ingest}.test.ts",
 ];
 
