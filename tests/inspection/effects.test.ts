@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { Antiphon } from "../../packages/client/src/index.ts";
-import { payingWorld } from "../crash/paying-world.ts";
-import { startTestServer, type TestServer } from "../kit/test-server.ts";
+import type { TestServer } from "../kit/test-server.ts";
 import { readResponse } from "../responses/read-stream.ts";
-import { startTcpProxy } from "../services/proxy-of-test.ts";
 import { verifies } from "../verifies.ts";
+import { startUnsureWorld } from "./unsure-world.ts";
 
 const ErrorBody = z.object({ error: z.object({ code: z.string().nullable(), message: z.string() }) });
 
@@ -13,29 +12,9 @@ function clientOf({ url, apiKey }: TestServer): Antiphon {
   return new Antiphon({ baseUrl: url, apiKey });
 }
 
-/** A server whose model looks and pays, and the tool of its bank by way of a proxy. */
-async function startWorld(env: Readonly<Record<string, string>> = {}) {
-  const world = await payingWorld();
-  const proxy = await startTcpProxy(world.mcpUrl);
-  const server = await startTestServer({
-    env: { MODEL_BASE_URL: world.modelUrl, EGRESS_ALLOW: "127.0.0.1", NODE_NAME: "left", ...env },
-  });
-  const tool = {
-    type: "mcp",
-    server_label: "bank",
-    server_url: proxy.through(world.mcpUrl),
-    require_approval: "never",
-  };
-  const ask = (body: object) => server.post("/v1/responses", { model: "m", tools: [tool], ...body });
-  /** A payment whose connection breaks once it has acted. */
-  const payUnknown = async (number: number) => {
-    world.aim({ place: "effect to finish", tool: "pay", kill: () => proxy.cut() });
-    const response = await readResponse(await ask({ input: `number ${number}` }));
-    world.aim(null);
-    await proxy.heal();
-    return response;
-  };
-  return { world, server, ask, payUnknown, client: clientOf(server) };
+async function startWorld() {
+  const parts = await startUnsureWorld();
+  return { ...parts, client: clientOf(parts.server) };
 }
 
 test("each call of a response is listed with the time, server and outcome of its attempts", async () => {

@@ -9,6 +9,7 @@ import {
   textAt,
 } from "../base/members.ts";
 import { ContentParts, Picture } from "./content-parts.tsx";
+import { EffectNote } from "./effect-note.tsx";
 import type { ShownItem } from "./fold-events.ts";
 import { Json, JsonText } from "./json.tsx";
 import { Prose } from "./prose.tsx";
@@ -21,8 +22,14 @@ export function ItemBody({ item }: { readonly item: ShownItem }) {
       return <ContentParts content={item["content"]} />;
     case "reasoning":
       return <Reasoning item={item} />;
-    case "function_call":
     case "mcp_call":
+      return (
+        <>
+          <Call item={item} />
+          <EffectNote item={item} />
+        </>
+      );
+    case "function_call":
     case "mcp_approval_request":
       return <Call item={item} />;
     case "custom_tool_call":

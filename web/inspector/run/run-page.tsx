@@ -2,6 +2,7 @@ import type { StreamReport } from "@antiphon/stream-grammar/index.ts";
 import { useMemo, useState } from "react";
 import type { Response, ResponsesApi } from "../../../packages/client/src/index.ts";
 import { useClient } from "../api/session.ts";
+import { EffectsProvider, useEffects } from "../items/effects.ts";
 import { asShownItem, foldEvents, type ShownItem } from "../items/fold-events.ts";
 import { isToolCall } from "../items/item-title.ts";
 import { ToolResultsProvider, useToolResults } from "../items/tool-results.ts";
@@ -46,6 +47,7 @@ function LoadedRun({ run, response, tab }: { readonly run: Run; readonly respons
   const input = useMemo(() => (run.input.reply ?? []).flatMap((item) => asShownItem(item) ?? []), [run.input.reply]);
   const output = useMemo(() => finalOutput(run, response), [log, response]);
   const results = useToolResults(client, response.id, { output, isLive: log.isAttached });
+  const effects = useEffects(client, response.id, { output, isLive: log.isAttached });
   const report = useMemo(() => (log.isAttached ? null : lintLog(log)), [log]);
   const times = useMemo(() => timesOf(log.events, response.usage?.output_tokens ?? null), [log, response]);
   const fork = (): void => navigate({ page: "playground", from: response.id, item: null });
@@ -69,17 +71,19 @@ function LoadedRun({ run, response, tab }: { readonly run: Run; readonly respons
         onChoose={(id) => replaceRoute(runRoute(response.id, id))}
       />
       <ToolResultsProvider value={results}>
-        <TabPanel id={current}>
-          <View
-            name={current}
-            run={run}
-            response={response}
-            input={input}
-            output={output}
-            report={report}
-            face={summary?.face ?? null}
-          />
-        </TabPanel>
+        <EffectsProvider value={effects}>
+          <TabPanel id={current}>
+            <View
+              name={current}
+              run={run}
+              response={response}
+              input={input}
+              output={output}
+              report={report}
+              face={summary?.face ?? null}
+            />
+          </TabPanel>
+        </EffectsProvider>
       </ToolResultsProvider>
       {isExporting && (summary !== null || !isPending) ? (
         <ExportDialog
