@@ -8,6 +8,8 @@ export const SPENT_KEY = "sk-whose-minute-is-used-up";
 /** A long task, so that a test can act while the model still answers. */
 export const LONG_TASK = "Write 200 words about the sea. Please play: wait";
 export const USE_UP = "Please play: use up";
+/** The model calls the tool `pay` of the MCP server `bank`. */
+export const PAY = "Please play: pay";
 
 /** Less than `USE_UP` spends, and more than all other requests together. */
 const TOKENS_PER_MINUTE = 1_000_000;
@@ -19,6 +21,10 @@ scenarios:
     events: [{ text: The sea }, { delay_ms: 60000 }, { text: is wide. }]
   - when: { input_contains: "play: use up" }
     events: [{ text: Done. }, { usage: { input_tokens: 10, output_tokens: ${2 * TOKENS_PER_MINUTE} } }]
+  - when: { input_contains: "play: pay", has_tool_output: false }
+    events: [{ call: { name: pay, namespace: bank, arguments: {} } }]
+  - when: { input_contains: "play: pay" }
+    events: [{ text: Done. }]
   - when: { input_contains: "play: rate limit" }
     events: [{ refuse_turn: { status: 429, type: tokens, code: rate_limit_exceeded, message: "Rate limit reached. Please try again in 2s.", retry_after_seconds: 2 } }]
   - when: { input_contains: "play: no credit" }

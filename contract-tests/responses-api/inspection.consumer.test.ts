@@ -31,6 +31,34 @@ const SUMMARY = {
 const LATER_ID = RESPONSE_ID.replace("resp_0", "resp_1");
 const EVENT = { sequence_number: 0, type: "response.created", at_ms: 1, item_id: null, output_index: null };
 
+const EFFECT_ID = RESPONSE_ID.replace("resp_", "mcp_");
+const EFFECT = {
+  id: EFFECT_ID,
+  object: "response.effect",
+  response_id: RESPONSE_ID,
+  created_at: 1_795_000_000,
+  name: "pay",
+  server_label: "bank",
+  effect: "may_have",
+  state: "unknown",
+  key: `${RESPONSE_ID}.${EFFECT_ID}`,
+  approval_request_id: null,
+  attempts: [{ started_at_ms: 1_795_000_000_000, ended_at_ms: 1_795_000_000_100, node: "left", state: "unknown" }],
+  settlement: null,
+} as const;
+const unsure = ["a response with a call whose outcome is unknown", "a server with extensions"] as const;
+const effectPath = fromProviderState(
+  "/v1/responses/${response_id}/effects/${effect_id}",
+  `/v1/responses/${RESPONSE_ID}/effects/${EFFECT_ID}`,
+);
+
+function effectShape(effect: typeof EFFECT | (Omit<typeof EFFECT, "state"> & { readonly state: "done" })) {
+  const { key, attempts, ...rest } = effect;
+  const [attempt] = attempts;
+  const attemptShape = { ...Object(shapeOf(attempt)), node: string(attempt.node) };
+  return { ...Object(shapeOf(rest)), key: string(key), attempts: [attemptShape] };
+}
+
 /** Only our server has these operations. */
 describe("a client that looks at what was made", () => {
   test("lists responses", async () => {
@@ -181,6 +209,89 @@ describe("a client that looks at what was made", () => {
       {
         official: (client) => client.delete(exchanges),
         own: (client) => client.deleteResponseExchanges(RESPONSE_ID),
+      },
+    );
+  });
+
+  test("reads the calls of a response, and settles one whose outcome is unknown", async () => {
+    const query = { limit: 1 } as const;
+    const list = { object: "list", data: [EFFECT], first_id: EFFECT_ID, has_more: false, last_id: EFFECT_ID };
+    const official = `/responses/${RESPONSE_ID}/effects`;
+    await checkAnswer(
+      {
+        given: unsure,
+        request: "for the calls of a response",
+        method: "GET",
+        path: pathTo("effects"),
+        query: { limit: "1" },
+        reply: {
+          json: { ...list, data: [effectShape(EFFECT)], first_id: string(EFFECT_ID), last_id: string(EFFECT_ID) },
+        },
+      },
+      list,
+      {
+        official: (client) => client.get(official, { query }),
+        own: (client) => client.listResponseEffects(RESPONSE_ID, query),
+      },
+    );
+    const body = { state: "done", note: "The bank shows it." } as const;
+    const settledEffect = { ...EFFECT, state: "done" as const };
+    const key = like({ id: "key_1" });
+    await checkAnswer(
+      {
+        given: unsure,
+        request: "to settle a call",
+        method: "POST",
+        path: effectPath,
+        body,
+        reply: {
+          json: { ...effectShape(settledEffect), settlement: { ...body, settled_at: integer(1_795_000_100), key } },
+        },
+      },
+      { ...settledEffect, settlement: { ...body, settled_at: 1_795_000_100, key: { id: "key_1" } } },
+      {
+        official: (client) => client.post(`${official}/${EFFECT_ID}`, { body }),
+        own: (client) => client.settleResponseEffect(RESPONSE_ID, EFFECT_ID, body),
+      },
+    );
+  });
+
+  test("is refused to settle a call again", async () => {
+    const body = { state: "failed" } as const;
+    await checkRefusal(
+      {
+        given: ["a response with a call that a person has settled", "a server with extensions"],
+        request: "to settle a call again",
+        method: "POST",
+        path: effectPath,
+        body,
+      },
+      {
+        status: 400,
+        code: "effect_not_unknown",
+        param: null,
+        message: string(`The outcome of call '${EFFECT_ID}' is not unknown: its state is done.`),
+      },
+      {
+        official: (client) => client.post(`/responses/${RESPONSE_ID}/effects/${EFFECT_ID}`, { body }),
+        own: (client) => client.settleResponseEffect(RESPONSE_ID, EFFECT_ID, body),
+      },
+    );
+  });
+
+  test("is refused to settle a call that is none", async () => {
+    await checkRefusal(
+      {
+        given,
+        request: "to settle an unknown call",
+        method: "POST",
+        path: pathTo("effects/mcp_0"),
+        body: { state: "done" },
+      },
+      { status: 404, param: null, message: string(`No call 'mcp_0' found for response with id '${RESPONSE_ID}'.`) },
+      {
+        official: (client) => client.post(`/responses/${RESPONSE_ID}/effects/mcp_0`, { body: { state: "done" } }),
+        own: (client) => client.settleResponseEffect(RESPONSE_ID, "mcp_0", { state: "done" }),
       },
     );
   });

@@ -2,6 +2,7 @@ import OpenAI, { toFile } from "openai";
 import type { Service } from "../providers.fixture.ts";
 import { StateOutOfReach } from "../verification.fixture.ts";
 import { batchStates } from "./batch-states.ts";
+import { stagedEffectStates } from "./effect-states.ts";
 import { PNG_URL } from "./example-media.fixture.ts";
 import { ACME_KEY, LONG_TASK, SPENT_KEY, USE_UP } from "./http-server.fixture.ts";
 import { skillStates } from "./skill-states.ts";
@@ -228,6 +229,7 @@ export function stagedStates(service: Service) {
       return { file_id: (await client.files.create({ file, purpose: "vision" })).id };
     },
     ...stagedWebhookStates(service),
+    ...stagedEffectStates(service),
     ...spentStates(service),
     ...operatorStates(service),
   } satisfies StateTable;

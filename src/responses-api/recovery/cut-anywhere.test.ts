@@ -22,6 +22,8 @@ const TIMEOUT_MS = 120_000;
 /** The functions that a model of these tests calls. */
 const FUNCTIONS = {
   pay: { server: "lab", type: "mcp_call", effect: "may_have" },
+  /** Recognises its key, which is the id of its item. */
+  send: { server: "lab", type: "mcp_call", effect: "idempotent" },
   look: { server: "lab", type: "mcp_call", effect: "none" },
   web_search: { server: null, type: "web_search_call", effect: "none" },
   code_interpreter: { server: null, type: "code_interpreter_call", effect: "sandboxed" },
@@ -34,6 +36,7 @@ const FUNCTIONS = {
 type Name = keyof typeof FUNCTIONS;
 const NAMES: readonly Name[] = [
   "pay",
+  "send",
   "look",
   "web_search",
   "code_interpreter",
@@ -85,6 +88,8 @@ interface World {
   readonly scenario: Scenario;
   /** The calls that acted, as `0.1 pay`. */
   readonly done: string[];
+  /** The keys of the calls of `send`, by the calls. */
+  readonly sentKeys: Map<string, Set<string>>;
   /** The input tokens of each turn that the model server told of. */
   readonly told: { readonly tokens: number }[];
   /** The calls and results that the model was shown last. */
@@ -224,6 +229,8 @@ function callOf(
     async *run(args) {
       await life.alive();
       world.done.push(keyOf(args));
+      const sentKeys = world.sentKeys.get(keyOf(args)) ?? new Set();
+      if (name === "send") world.sentKeys.set(keyOf(args), sentKeys.add(sample.first.id ?? ""));
       if (type === "web_search_call") yield { type: "searching" };
       if (type === "code_interpreter_call") yield { type: "interpreting" };
       await life.alive();
@@ -265,7 +272,7 @@ function taskOf({ isParallel, compacts, isSpoken, turns }: Scenario): RunTask {
 
 /** Lives until each of these deaths, and then to the end. */
 async function playThrough(scenario: Scenario, deaths: readonly number[]) {
-  const world: World = { scenario, done: [], told: [], shown: [] };
+  const world: World = { scenario, done: [], sentKeys: new Map(), told: [], shown: [] };
   const partsOf = (life: MortalProcess) => ({
     engine: mortalEngine(life, (request) => say(request, world, life)),
     tools: [toolOf(world, life)],
@@ -288,6 +295,9 @@ function check({ world, lives }: Awaited<ReturnType<typeof playThrough>>): void 
   const often = new Map<string, number>();
   for (const key of world.done) often.set(key, (often.get(key) ?? 0) + 1);
   for (const [key, times] of often) expect(times, key).toBeLessThanOrEqual(key.endsWith("pay") ? 1 : lives.length);
+  for (const [key, itemIds] of world.sentKeys) expect([...itemIds], key).toHaveLength(1);
+  for (const { name, result } of last?.exchanges.values() ?? [])
+    if (name === "send") expect(result?.outcome).toBe("finished");
   expect(body.status).toBe("completed");
   const wasCut = lives.length > 1;
   checkWhole(body, world, wasCut && world.scenario.ending.includes("call") ? null : callingTurns(last));
@@ -344,6 +354,7 @@ test(
   async () => {
     verifies(
       "state.crash.tools-go-on",
+      "state.crash.idempotent-calls-go-on",
       "state.crash.turns-are-steps",
       "state.crash.open-items-go-on",
       "state.crash.whole-answers-complete",
