@@ -27,7 +27,7 @@ export const TRIALS: readonly string[] = [
   "tests/hostile/{endless-answers,hours-of-sound,linear-time,office,process}.test.ts",
   "tests/local-stt/{hostile-clients,hostile-files}.test.ts",
   "tests/model-faults/waiting-runs.test.ts",
-  "tests/nodes/{approvals,claims,readers,waiting}.test.ts",
+  "tests/nodes/{approvals,claims,keyed-calls,readers,waiting}.test.ts",
   "tests/outages/{broker,database,files,nodes}.test.ts",
   "tests/processes/{deaths,together,vector-stores}.test.ts",
   "tests/vector-stores/{ingest,kill}.test.ts",

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { Antiphon } from "../../packages/client/src/index.ts";
 import type { TestServer } from "../kit/test-server.ts";
+import { query } from "../kit/tested-store.ts";
 import { readResponse } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
 import { startUnsureWorld } from "./unsure-world.ts";
@@ -47,6 +48,20 @@ test("each call of a response is listed with the time, server and outcome of its
   const [attempt] = pay?.attempts ?? [];
   expect(attempt?.started_at_ms).toBeGreaterThanOrEqual(before);
   expect(attempt?.ended_at_ms).toBeGreaterThanOrEqual(attempt?.started_at_ms ?? Number.POSITIVE_INFINITY);
+});
+
+test("a call of an earlier release is listed by what became of it, without attempts", async () => {
+  verifies("inspection.effects.list");
+  const { ask, payUnknown, client, server } = await startWorld();
+  const [paid, unsure] = [await readResponse(await ask({ input: "number 3" })), await payUnknown(4)];
+  await query(server.dataDir, "update tool_exchanges set attempts = null");
+  const shown = async (id: string) => {
+    const { data } = await client.listResponseEffects(id);
+    return data.map(({ name, state, attempts }) => [name, state, attempts?.length]);
+  };
+  const look = ["look", "done", 0];
+  expect(await shown(paid.id)).toEqual([["pay", "done", 0], look]);
+  expect(await shown(unsure.id)).toEqual([["pay", "unknown", 0], look]);
 });
 
 test("the calls are listed in pages, newest first, and an unknown cursor is refused", async () => {

@@ -1,6 +1,7 @@
 import type { EffectSettlement, ResponseEffect } from "@antiphon/contracts/responses-api/types.ts";
 import { mayChangeWorld } from "@antiphon/domain/hosted-tool.ts";
 import type { EffectPlace, EffectStore } from "@antiphon/domain/inspection.ts";
+import type { HostedItem } from "@antiphon/domain/models/hosted.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import type { CallAttempt } from "@antiphon/domain/tool-ledger.ts";
 import { type Kysely, sql } from "kysely";
@@ -47,6 +48,7 @@ export class StoredEffects implements EffectStore {
       .select(["item_id", "response_id", "created_at", "name", "server", "effect", "approval_request_id"])
       .select(["outcome", "attempts", "settlement"])
       .select(sql<number>`case when output is null then 0 else 1 end`.as("has_ended"))
+      .select(sql<string | null>`case when attempts is null then item end`.as("item"))
       .where("response_id", "=", responseId)
       .where("organization", "=", organization)
       .where("project", "=", project)
@@ -71,6 +73,8 @@ interface EffectRow
   extends Pick<ToolExchangesTable, "item_id" | "response_id" | "created_at" | "name" | "server" | "effect">,
     Pick<ToolExchangesTable, "approval_request_id" | "outcome" | "attempts" | "settlement"> {
   readonly has_ended: number;
+  /** As in the table, of a call without attempts; null for others. */
+  readonly item: string | null;
 }
 
 /** `isLive`: whether its response has not ended. */
@@ -99,10 +103,18 @@ function effectOf(row: EffectRow, isLive: boolean): ResponseEffect {
   };
 }
 
-/** A call of an earlier release has no attempts: what is known of it is that it came to an end. */
+/** A call of an earlier release has no attempts: what is known of it is the status of its item. */
 function stateOf(row: EffectRow, attempts: readonly CallAttempt[], isLive: boolean): ResponseEffect["state"] {
   if (row.has_ended === 0) return unendedState(row, isLive);
-  return row.outcome === "unknown" ? "unknown" : (attempts.at(-1)?.outcome ?? "done");
+  if (row.outcome === "unknown") return "unknown";
+  return attempts.at(-1)?.outcome ?? stateOfItem(row.item);
+}
+
+/** `item`: as in the table. */
+function stateOfItem(item: string | null): ResponseEffect["state"] {
+  const [call] = item === null ? [] : [storedJson<HostedItem | readonly HostedItem[]>(item)].flat();
+  const status = call !== undefined && "status" in call ? call.status : "completed";
+  return status === "failed" || status === "incomplete" ? "failed" : "done";
 }
 
 /** A call that was stopped with its response may have acted, if it is one that acts. */
