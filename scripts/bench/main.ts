@@ -6,6 +6,7 @@ import { measureEventList } from "./event-list.ts";
 import { measureFaces } from "./faces.ts";
 import { measureFlatness } from "./flat.ts";
 import { measureInspection } from "./inspection.ts";
+import { measureLanguageModel } from "./language-model.ts";
 import { measureLoopDelay } from "./loop-delay.ts";
 import { measureManyRuns } from "./many-runs.ts";
 import { measureOverload } from "./overload.ts";
@@ -44,6 +45,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   "search-speed": measureSearchSpeed,
   tools: measureTools,
   code: measureCode,
+  "language-model": measureLanguageModel,
   stt: measureSpeech,
 };
 

@@ -57,6 +57,11 @@ test.skipIf(ENGINE === null)(
       .toMatch(/^Answers come from {2}Tiny.Q4_0 on this machine, 0 MB: small, often wrong$/m);
     const reply = await server.post("/v1/responses", { model: "tiny", input: "Hi", max_output_tokens: 16 });
     expect(await reply.json()).toMatchObject({ status: "incomplete", usage: { output_tokens: 16 } });
+    await server.stop();
+    const several = await startChildServer({
+      env: { DATA_DIR: dataDir, MODEL_ENGINE_DIR: ENGINE ?? "", PROCESSES: "2" },
+    });
+    await expect.poll(() => several.said()).toMatch(/^Answers come from {2}.*fetched one needs PROCESSES=1/m);
   },
 );
 

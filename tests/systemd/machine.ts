@@ -36,12 +36,17 @@ export interface Machine {
   readonly write: (path: string, text: string) => Promise<void>;
 }
 
-/** Boots a machine with this checkout in /srv/antiphon, as `git clone` and `make setup page` leave it. */
-export async function bootMachine(): Promise<Machine> {
+/**
+ * Boots a machine with this checkout in /srv/antiphon, as `git clone` and `make setup page` leave it. `files` are copied
+ * into it: paths in the machine, and where they lie here.
+ */
+export async function bootMachine(files: Readonly<Record<string, string>> = {}): Promise<Machine> {
   await makeBase();
   const folder = join(CACHE, `machine-${process.pid}`);
   await mkdir(folder);
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  for (const [path, source] of Object.entries(files))
+    await cp(source, join(folder, "upper", path), { recursive: true });
   const pid = await boot(folder);
   const run = (command: string, input = ""): Promise<Ran> => runIn(pid, command, input);
   const succeed = async (command: string, input = ""): Promise<string> => {
@@ -58,7 +63,7 @@ export async function bootMachine(): Promise<Machine> {
  * group of processes of its own, and cannot change settings of the kernel. Returns its pid.
  */
 async function boot(folder: string): Promise<number> {
-  for (const name of ["root", "upper", "work"]) await mkdir(join(folder, name));
+  for (const name of ["root", "upper", "work"]) await mkdir(join(folder, name), { recursive: true });
   await copyCheckout(join(folder, "upper/srv/antiphon"));
   await cp(NPM_CACHE, join(folder, "upper", NPM_STORE), { recursive: true });
   const group = join(groupsFolder(), `antiphon-${process.pid}`);

@@ -1,5 +1,8 @@
+import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { whySkipped } from "../deploy/programs.ts";
+import { engineForTests } from "../embedded-model/language-engine.ts";
+import { tinyModelFile } from "../embedded-model/model-server.ts";
 import { bootMachine, type Machine } from "./machine.ts";
 
 /** `make systemd-test` sets it: the first time it unpacks a Debian, and each time it boots one. */
@@ -22,12 +25,13 @@ const API = "http://127.0.0.1:8080";
 test.skipIf(!isAsked || missing !== "")(
   `a fresh Debian installs the service, which restarts, is upgraded, backed up, restored and removed${missing}`,
   async () => {
-    const machine = await bootMachine();
+    const machine = await bootMachine(await modelFiles());
     const key = await installs(machine);
     const before = await create(machine, key, { input: "Say kept" });
     await isHardened(machine);
     await readsCredentials(machine);
     await startsByItsSocket(machine, key);
+    await runsModel(machine, key);
     await machine.write("/etc/antiphon/scenario.yaml", SCENARIO);
     await machine.do("echo SCENARIO_FILE=/etc/antiphon/scenario.yaml >>/etc/antiphon/.env");
     await machine.do("sed -i s/^DRAIN_MS=.*/DRAIN_MS=5s/ /etc/antiphon/.env && systemctl restart antiphon");
@@ -69,6 +73,34 @@ async function startsByItsSocket(machine: Machine, key: string): Promise<void> {
   expect(await stateOf(machine, "ActiveState")).toBe("inactive");
   expect(await machine.do(`curl -sf -m 60 -H 'authorization: Bearer ${key}' ${API}/v1/models`)).toContain("data");
   await expect.poll(() => stateOf(machine, "ActiveState"), WAIT).toBe("active"); // The first process serves earlier.
+}
+
+const ENGINE = engineForTests();
+const MODEL_FOLDER = "/srv/model";
+
+/** A model of random weights with the engine that runs it, if this machine has that. */
+async function modelFiles(): Promise<Readonly<Record<string, string>>> {
+  if (ENGINE === null) return {};
+  return { [`${MODEL_FOLDER}/engine`]: ENGINE, [`${MODEL_FOLDER}/tiny.gguf`]: await tinyModelFile() };
+}
+
+/** A language model in the service: it is ready once the model is loaded, and the child is as confined as the unit. */
+async function runsModel(machine: Machine, key: string): Promise<void> {
+  if (ENGINE === null) return;
+  const folder = "/var/lib/antiphon/language-model";
+  const owned = `cp -r ${MODEL_FOLDER} ${folder} && chown -R antiphon:antiphon ${folder}`;
+  const dropIn = "/run/systemd/system/antiphon.service.d/model.conf";
+  await machine.do(`${owned} && mkdir -p ${dirname(dropIn)}`);
+  await machine.write(dropIn, `[Service]\nEnvironment=PROCESSES=1 MODEL_FILE=${folder}/tiny.gguf\n`);
+  await machine.do("systemctl daemon-reload && systemctl restart antiphon");
+  await expect.poll(() => machine.run(`curl -sf ${API}/readyz`), WAIT).toMatchObject({ code: 0 });
+  expect(await create(machine, key, { model: "embedded", input: "Hello", max_output_tokens: 20 })).toContain(
+    "output_text",
+  );
+  const child = await machine.do("pgrep -f embedded-model/child/main | tail -1");
+  expect(await machine.do(`stat -c %U /proc/${child}`)).toBe("antiphon");
+  expect(await machine.do(`grep -c ^NoNewPrivs:.1 /proc/${child}/status`)).toBe("1");
+  await machine.do(`rm ${dropIn} && systemctl daemon-reload && systemctl restart antiphon`);
 }
 
 /** Asks for long answers of each kind, works meanwhile, and looks that nothing failed. */

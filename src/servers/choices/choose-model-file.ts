@@ -81,6 +81,12 @@ export function openVectorFile(config: Config, path: string, log: Logger): Promi
   return EmbeddedModel.open({ ...childOptions(config, path), work: "vectors", log });
 }
 
+/** Whether a model was fetched that is not used because several processes serve. */
+export function isFetchedModelIdle(config: Config): boolean {
+  if (config.modelFile === NO_FILE || config.processes === 1) return false;
+  return new FetchedModels(languageModelFolder(config)).list().length > 0;
+}
+
 /** A model of fewer bytes is too small to be relied on. */
 const SMALL_BYTES = 1000 * MEGABYTE;
 

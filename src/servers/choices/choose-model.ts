@@ -19,6 +19,7 @@ import { stopAnswers } from "../../model-engines/stop-answers.ts";
 import {
   configuredModelFile,
   fetchedModelFile,
+  isFetchedModelIdle,
   type LanguageModelFile,
   openModelFile,
   type RunningModel,
@@ -116,11 +117,16 @@ async function chooseEngine(config: Config, log: Logger, observer: RouteObserver
     engine,
     kindOf: () => (hasFound() ? "chat-completions" : "built-in"),
     baseUrl: null,
-    description: `the built-in engine: deterministic, no weights, not a language model. ${OTHER_MODELS}`,
+    description: `the built-in engine: deterministic, no weights, not a language model. ${otherModels(config)}`,
   };
 }
 
-const OTHER_MODELS = "`antiphon pull` fetches a small one, MODEL_BASE_URL names a server";
+function otherModels(config: Config): string {
+  const first = isFetchedModelIdle(config)
+    ? "The fetched one needs PROCESSES=1"
+    : "`antiphon pull` fetches a small one";
+  return `${first}, MODEL_BASE_URL names a server`;
+}
 
 async function modelFile(config: Config, file: LanguageModelFile, log: Logger): Promise<ChosenModel> {
   const embedded = await openModelFile(config, file, log);
