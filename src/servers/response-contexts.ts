@@ -48,7 +48,7 @@ export function createContext(
 ): CreateContext {
   const sealKeys = config.sealKeys.map((key) => key.reveal());
   const sealer = createSealer(() => readSealKeys(sealKeys, config.dataDir));
-  const tools = { catalogue, ledger: store.tools, observer: telemetry.tools, nodeName: config.nodeName };
+  const tools = { catalogue, ledger: store.tools, observer: telemetry.tools };
   const spokenOutput = chooseVoice(config, log);
   const asking: AskContext = {
     engine: model.engine,

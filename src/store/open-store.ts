@@ -226,14 +226,13 @@ interface StoreParts {
 export async function assembleStore(
   owner: DatabaseCalls,
   options: StoreOptions,
-  parts: StoreParts = {},
+  { db: ownDb, redoLogs = null }: StoreParts = {},
 ): Promise<Store> {
-  const { redoLogs = null } = parts;
   const { commitIntervalMs: intervalMs = COMMIT_INTERVAL_MS, onCommit } = options;
   const onNews = (): void => webhooks.queue.tell();
   const commits = new RunCommits({ calls: owner, redoLog: redoLogs?.own ?? null, intervalMs, onCommit, onNews });
   const calls = redoLogs === null ? owner : settledCalls(owner, commits, redoLogs);
-  const db = parts.db ?? new Kysely<Database>({ dialect: remoteDialect(calls) });
+  const db = ownDb ?? new Kysely<Database>({ dialect: remoteDialect(calls) });
   const webhooks = new StoredWebhooks(db, calls);
   const { contextBytesMax = CONTEXT_BYTES_MAX, ownerBytesMax = 0, vectorStoreBytesMax = 0 } = options;
   const chunks = new StoredChunkFinder(db, searchOf(db, options));

@@ -76,7 +76,9 @@ test.each(someCases(PLACES, 1))(
       expect(world.done.filter((one) => one === `pay ${number}`)).toHaveLength(1);
       const [, effect] = await effectsOf(server, id);
       const key = effect?.key ?? null;
-      expect(world.payKeys.slice(before)).toEqual(Array(HEARD[place]).fill({ meta: key, header: key }));
+      expect(world.payKeys.slice(before)).toEqual(
+        Array.from({ length: HEARD[place] }, () => ({ meta: key, header: key })),
+      );
       expect(key).toBe(`${id}.${effect?.id}`);
       expect(effect).toMatchObject({ name: "pay", effect: "idempotent", state: "done" });
       expect(effect?.attempts.map(({ state }) => state)).toEqual(HEARD[place] === 2 ? ["unknown", "done"] : ["done"]);

@@ -20,6 +20,8 @@ export interface HostedTools {
   readonly limits: ToolLimits;
   /** How to treat unavailable tools that the request does not depend on. */
   readonly unavailable: "omit" | "refuse";
+  /** The name of this server among several. */
+  readonly nodeName: string;
   /** Whether the operator offers this kind. */
   isOffered(kind: ToolKind): boolean;
   /** The tool that implements this type of `tools[]`; null if none does. */
@@ -31,7 +33,10 @@ export interface HostedTools {
 /** `kinds`: the kinds that the operator offers. */
 export function createHostedTools(
   tools: readonly HostedTool[],
-  { kinds, ...rest }: Pick<HostedTools, "limits" | "unavailable"> & { readonly kinds: ReadonlySet<ToolKind> },
+  {
+    kinds,
+    ...rest
+  }: Pick<HostedTools, "limits" | "unavailable" | "nodeName"> & { readonly kinds: ReadonlySet<ToolKind> },
 ): HostedTools {
   const byType = new Map(tools.flatMap((tool) => tool.types.map((type) => [type, tool] as const)));
   return {

@@ -83,12 +83,12 @@ interface AskedTurn {
  */
 async function withTools(context: AskContext, task: RunTask, run: AskingRun): Promise<AskedTurn> {
   const { engine, retries, store, sealer } = context;
-  const { catalogue, ledger: kept, observer, nodeName } = context.tools;
+  const { catalogue, ledger: kept, observer } = context.tools;
   if (task.tools === null && !run.isBackground)
     return { turn: await askOnce(engine, task.request, run), lastRequest: null };
   const ledger = run.isStored ? kept : null;
   const { events, sources, lastRequest } = await runTools(
-    { engine, retries, tools: catalogue, ledger, spending: kept, store, observer, nodeName, sealer },
+    { engine, retries, tools: catalogue, ledger, spending: kept, store, observer, sealer },
     { ...task, tools: task.tools ?? NO_TOOLS },
     { ...run, responseId: idFromStem("resp", task.ids, 0) },
   );

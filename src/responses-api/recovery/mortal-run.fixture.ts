@@ -93,10 +93,9 @@ function orderingOf({ engine, tools }: MortalParts, life: MortalProcess): OrderC
     spokenOutput: { settle: () => Promise.reject(new Error("no voice")), speak: spoken },
     sealer: { seal: (text) => text, open: (text) => text },
     tools: {
-      catalogue: createHostedTools(tools, { kinds, limits, unavailable: "omit" }),
+      catalogue: createHostedTools(tools, { kinds, limits, unavailable: "omit", nodeName: "here" }),
       ledger: life.ledger,
       observer: TOOL_OBSERVER,
-      nodeName: "here",
     },
     retries: { budget: { failuresMax: 3, withinMs: 60_000 }, gate: new ModelGate() },
     store: { findOutputs: async () => new Map() },

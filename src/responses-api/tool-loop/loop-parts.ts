@@ -17,8 +17,6 @@ export interface ToolContext {
   readonly catalogue: HostedTools;
   readonly ledger: ToolLedger;
   readonly observer: ToolObserver;
-  /** The name of this server among several. */
-  readonly nodeName: string;
 }
 
 /** What the loop needs of the server. */
@@ -32,7 +30,6 @@ export interface LoopServices {
   /** Looks up which approvals this server has requested. */
   readonly store: Pick<ResponseStore, "findOutputs">;
   readonly observer: ToolObserver;
-  readonly nodeName: string;
   readonly retries: ModelRetries;
   readonly sealer: Pick<Sealer, "open">;
 }

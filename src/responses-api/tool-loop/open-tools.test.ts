@@ -45,7 +45,11 @@ async function isCareful(kind: ToolKind, tool: ToolInput, context: readonly Stor
     { kind, tool },
     { kind: "web_search" as const, tool: SEARCH },
   ];
-  await openTools(createHostedTools(tools, { kinds: new Set(), limits, unavailable: "omit" }), hosted, scope);
+  await openTools(
+    createHostedTools(tools, { kinds: new Set(), limits, unavailable: "omit", nodeName: "here" }),
+    hosted,
+    scope,
+  );
   return careful;
 }
 

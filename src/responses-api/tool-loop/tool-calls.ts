@@ -39,6 +39,7 @@ import type { ResumePoint } from "./resume/resume-point.ts";
 import {
   callIdOfStep,
   eventsOfStep,
+  firstFormOf,
   followingOf,
   interruptedStep,
   itemOfStep,
@@ -55,7 +56,7 @@ type CallStarted = Extract<ModelEvent, { type: "call_started" }>;
 const PROGRAM_FIRST = "This turn has begun a program. Make this call once the program has ended.";
 
 export interface CallParts {
-  readonly services: Pick<LoopServices, "tools" | "ledger" | "spending" | "observer" | "nodeName">;
+  readonly services: Pick<LoopServices, "tools" | "ledger" | "spending" | "observer">;
   readonly task: ToolTask;
   readonly run: LoopRun;
   readonly set: ToolSet;
@@ -218,15 +219,8 @@ export class ToolCalls {
     const { name, arguments: args, itemId } = call;
     const limit = exchange === null ? (call.refusal ?? this.#limitReached()) : null;
     const job = limit === null ? this.#remake({ ...call, approvalRequestId: null, turn }, itemId) : null;
-    const item = job?.call?.item ?? null;
-    const isOver = exchange !== null && (exchange.result !== null || !this.#mayRepeat(exchange, job?.call ?? null));
-    if (isOver && item !== null) {
-      const { result } = exchange;
-      const first = isOpen ? null : item;
-      const step: ShownStep =
-        result === null
-          ? interruptedStep(exchange, item, first)
-          : { type: "settled", exchange, result, first, isNew: false };
+    const step = exchange === null ? null : this.#stepOfBegun(exchange, job?.call ?? null, isOpen);
+    if (step !== null) {
       const shownItem = step.type === "settled" ? step.result.item : null;
       return { items: await this.#showStep(step), asks: followingOf(step).some(isClientsTurn), item: shownItem };
     }
@@ -242,10 +236,23 @@ export class ToolCalls {
     return await this.#inTurn(() => this.#finishAgain(plannedRun, args));
   }
 
+  /** The end of a call that had begun before a crash; null if it runs again. `call`: null if its tool is gone. */
+  #stepOfBegun(exchange: KnownExchange, call: ToolCall | null, isOpen: boolean): ShownStep | null {
+    const { result } = exchange;
+    if (result === null && this.#mayRepeat(exchange, call)) return null;
+    const item = call?.item ?? firstFormOf(exchange);
+    if (item === null) return null;
+    const first = isOpen ? null : item;
+    return result === null
+      ? interruptedStep(exchange, item, first)
+      : { type: "settled", exchange, result, first, isNew: false };
+  }
+
   /** Whether a call that a crash interrupted may run again: its tool still says so, and the limit of attempts. */
   #mayRepeat({ effect, attempts }: KnownExchange, call: ToolCall | null): boolean {
-    if (!mayRunAgain(effect) || (call !== null && !mayRunAgain(call.effect))) return false;
-    return effect === "none" || attempts.length < this.#parts.services.tools.limits.attemptsMax;
+    if (effect === "none") return call === null || mayRunAgain(call.effect);
+    const { attemptsMax } = this.#parts.services.tools.limits;
+    return effect === "idempotent" && call !== null && mayRunAgain(call.effect) && attempts.length < attemptsMax;
   }
 
   /** A call from before a crash, under the id of its item; null if its tool is gone. */

@@ -34,6 +34,7 @@ export async function chooseTools(
   return createHostedTools([...(await configuredTools(config, guards, log)), ...more], {
     kinds: offeredKinds(config.tools),
     unavailable: config.toolsUnavailable,
+    nodeName: config.nodeName,
     limits: {
       turnsMax: config.toolTurnsMax,
       callsMax: config.toolCallsMax,

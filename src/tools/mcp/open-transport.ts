@@ -86,8 +86,7 @@ function guardedFetch(kind: HttpTransport, address: McpAddress, options: McpTran
     if (response !== null) return response;
     const method = init.method ?? "GET";
     const headers = new Headers(init.headers);
-    if (use !== undefined && use.key !== null && isRecord(message) && message["method"] === CALL)
-      headers.set(KEY_HEADER, use.key);
+    addKey(headers, use, message);
     // A stream of the server's own messages is not needed. A stream that resumes a broken reply is opened.
     if (kind === "streamable" && method === "GET" && !headers.has("last-event-id"))
       return new Response(null, { status: METHOD_NOT_ALLOWED });
@@ -108,6 +107,12 @@ function guardedFetch(kind: HttpTransport, address: McpAddress, options: McpTran
     if (!reply.ok && use !== undefined) use.refusedWith = reply.status;
     return reply;
   };
+}
+
+/** Adds the key of a call to the headers of its message. */
+function addKey(headers: Headers, use: Use | undefined, message: unknown): void {
+  const key = use?.key ?? null;
+  if (key !== null && isRecord(message) && message["method"] === CALL) headers.set(KEY_HEADER, key);
 }
 
 function takeBegun(use: Use, message: unknown, callIds: CallIds): Response | null {

@@ -14,7 +14,7 @@ export interface Effects {
   /** By the ids of their items. */
   readonly byItem: ReadonlyMap<string, Effect>;
   /** Records what a person has found out. Rejects with the error of the server. */
-  settle(effect: Effect, state: SettledState): Promise<void>;
+  readonly settle: (effect: Effect, state: SettledState) => Promise<void>;
 }
 
 const EffectsContext = createContext<Effects>({ byItem: new Map(), settle: async () => {} });
@@ -60,6 +60,6 @@ async function readEffects(client: Antiphon, id: string, signal: AbortSignal): P
     const query = { order: "asc", limit: PAGE_EFFECTS, ...(last === undefined ? {} : { after: last }) } as const;
     const page = await client.listResponseEffects(id, query, { signal });
     effects.push(...page.data);
-    if (page.has_more !== true) return effects;
+    if (!page.has_more) return effects;
   }
 }

@@ -21,7 +21,7 @@ import { attemptOutcome, CallAttempts, interruptedAttempts } from "./call-attemp
 type Told = Extract<ToolOutcome, { type: "told" }>;
 
 export interface CallRecorderParts {
-  readonly services: Pick<LoopServices, "tools" | "ledger" | "spending" | "observer" | "nodeName">;
+  readonly services: Pick<LoopServices, "tools" | "ledger" | "spending" | "observer">;
   readonly run: LoopRun;
   /** Calls that have ended add to the next three. */
   readonly sources: Sources;
@@ -36,7 +36,7 @@ export class CallRecorder {
 
   constructor(parts: CallRecorderParts) {
     this.#parts = parts;
-    this.#attempts = new CallAttempts(parts.services.nodeName);
+    this.#attempts = new CallAttempts(parts.services.tools.nodeName);
   }
 
   /** A crash interrupted this call, which runs again. */
@@ -44,7 +44,7 @@ export class CallRecorder {
     this.#attempts.remember(exchange);
   }
 
-  /** Stores the result of a call that a crash interrupted and that does not run again. Rejects like `ToolLedger.begin`. */
+  /** Stores the result of a call that a crash interrupted and that stays as it is. Rejects like `ToolLedger.begin`. */
   async settle({ attempts, effect }: BegunExchange, result: FinishedExchange): Promise<void> {
     const { services, run } = this.#parts;
     if (mayChangeWorld(effect)) services.observer.noteEffect("unknown");

@@ -121,8 +121,8 @@ function sessionResult(open: HostedItem): FinishedExchange {
   return { itemId: item.id, item, output: SESSION_INTERRUPTED, parts: [], usage: null, outcome: "finished" };
 }
 
-/** Null for a tool of this server: none of them changes the world. */
-function firstFormOf({ itemId, server, name, approvalRequestId }: KnownExchange): HostedItem | null {
+/** The first form of a call's item. Null for a tool of this server: none of them changes the world. */
+export function firstFormOf({ itemId, server, name, approvalRequestId }: KnownExchange): HostedItem | null {
   if (server === null) return null;
   return {
     id: itemId,
