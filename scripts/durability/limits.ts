@@ -12,5 +12,7 @@ export const RETRY_MS = 50;
 export const CHECK_MS_MAX = 30_000;
 /** How long a node that ended by itself is started again and again. */
 export const START_MS_MAX = 120_000;
+/** A receiver of webhooks that failed is told again within this. */
+export const TOLD_MS_MAX = 120_000;
 /** Runs may be created so long before the first fault of a wave comes anyway. */
 export const CREATE_MS_MAX = 30_000;

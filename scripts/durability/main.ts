@@ -8,6 +8,7 @@ import { complaintsOf } from "./figures/complaints.ts";
 import { isGood, type Outcome } from "./figures/outcome.ts";
 import { tableOf } from "./figures/table.ts";
 import { type Options, type Part, readOptions, USAGE } from "./options.ts";
+import { raceClients } from "./race-clients.ts";
 import { raceKills } from "./race-kills.ts";
 import { raceOutages } from "./race-outages.ts";
 import { startOnPostgres, startOnSqlite } from "./systems/antiphon.ts";
@@ -59,6 +60,12 @@ async function tryPart(part: Part, options: Options): Promise<Tried> {
         options,
         (world) => startOnPostgres({ world, logs }),
         ({ world, system }) => raceKills({ title: "two nodes, PostgreSQL", world, system, runs, wave }),
+      );
+    case "clients":
+      return await withSystem(
+        options,
+        (world) => (whyNoPostgres() === undefined ? startOnPostgres({ world, logs }) : startOnSqlite({ world, logs })),
+        ({ world, system }) => raceClients({ title: "repeated creates, webhooks", world, system, runs, wave }),
       );
     case "outages":
       return await withSystem(

@@ -1,11 +1,12 @@
 import { parseArgs } from "node:util";
 
-export const PARTS = ["sqlite", "postgres", "outages", "peer"] as const;
+export const PARTS = ["sqlite", "postgres", "clients", "outages", "peer"] as const;
 export type Part = (typeof PARTS)[number];
 
 export const USAGE = `Usage: make durability ARGS="[part]... [option]..."
 Parts: ${PARTS.join(", ")}; all of them unless some are named.
   --runs N       runs under kills in all, half of them on SQLite and half on PostgreSQL; 400 unless told.
+                 With repeated creates and webhooks (clients) as many as SQLite.
                  The peer gets as many as SQLite
   --wave N       runs that begin together; 20 unless told
   --outages N    outages of PostgreSQL, each of 1 to 60 s; 100 unless told

@@ -15,10 +15,12 @@ export interface Race {
   readonly runs: number;
   /** Runs that begin together. */
   readonly wave: number;
+  /** Whether creates have keys, lose their replies, and are repeated. */
+  readonly repeats?: boolean;
 }
 
 /** Kills nodes under waves of runs, and judges each wave after its end, when all nodes are up. */
-export async function raceKills({ title, system, world, runs, wave }: Race): Promise<Outcome> {
+export async function raceKills({ title, system, world, runs, wave, repeats = false }: Race): Promise<Outcome> {
   const startedAt = Date.now();
   const names = new RunNames();
   const trouble = new Trouble();
@@ -26,7 +28,7 @@ export async function raceKills({ title, system, world, runs, wave }: Race): Pro
   for (let begun = 0; begun < runs; begun += wave) {
     const killed = trouble.faults.length;
     const group = Array.from({ length: Math.min(wave, runs - begun) }, () => new Run(names.next()));
-    const read = group.map((run) => followRun(run, { system, names, trouble }));
+    const read = group.map((run) => followRun(run, { system, names, trouble, repeats }));
     await Promise.all([...read, killNodes(group, system.nodes, trouble)]);
     const judged = await judgeRuns(group, system);
     verdicts.push(...judged);

@@ -33,7 +33,7 @@ export async function raceOutages({ title, system, world, outages, underWay }: O
     while (!isOver) {
       const run = new Run(names.next());
       runs.push(run);
-      await followRun(run, { system, names, trouble });
+      await followRun(run, { system, names, trouble, repeats: false });
     }
   };
   const report = (count: number): void => {

@@ -46,7 +46,7 @@ export async function raceAzure({ runs, wave, logs, hasSameWords }: AzureRace): 
 async function findBrokenRules(system: System): Promise<ReadonlySet<string>> {
   const names = new RunNames();
   const run = new Run(names.next());
-  await followRun(run, { system, names, trouble: new Trouble() });
+  await followRun(run, { system, names, trouble: new Trouble(), repeats: false });
   const reports = lintText(run.shown.events.map(({ json }) => json).join("\n"));
   return new Set(reports.flatMap(({ faults }) => faults.map(({ rule }) => rule)));
 }

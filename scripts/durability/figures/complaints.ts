@@ -9,7 +9,7 @@ const CHARACTERS_MAX = 500;
 const LAST_EVENTS = 4;
 
 /** What did not hold, in lines that name the runs. */
-export function complaintsOf({ verdicts, effects, nodeFaults }: Outcome): readonly string[] {
+export function complaintsOf({ verdicts, effects, nodeFaults, toldEnds }: Outcome): readonly string[] {
   const unended = verdicts.filter((verdict) => !isCompleted(verdict)).map(endOf);
   const findings = Map.groupBy(
     verdicts.flatMap(({ run, findings: found }) => firstOfEach(found).map((finding) => ({ ...finding, run }))),
@@ -22,6 +22,8 @@ export function complaintsOf({ verdicts, effects, nodeFaults }: Outcome): readon
     ...[...findings].flatMap(([check, found]) =>
       first(found.map(({ run, says }) => `${run.name} ${run.id}: ${check}: ${says}`)),
     ),
+    ...first((toldEnds?.missing ?? []).map((id) => `${id} ended, and the receiver was never told`)),
+    ...first((toldEnds?.severalEvents ?? []).map((id) => `the end of ${id} came as several events`)),
     ...first(nodeFaults),
   ];
 }

@@ -1,5 +1,6 @@
 import type { Check, Verdict } from "../checks/judge-run.ts";
 import { findConcerned, measureTakeover, type Takeover } from "../checks/takeover.ts";
+import type { ToldEnds } from "../checks/told-ends.ts";
 import { countEffects, countTurns, type EffectCounts, type TurnCounts } from "../checks/world-counts.ts";
 import type { Fault, FoundRun } from "../runs/trouble.ts";
 import type { System } from "../systems/system.ts";
@@ -22,6 +23,8 @@ export interface Outcome {
   readonly nodeFaults: readonly string[];
   readonly judging: System["judging"];
   readonly seconds: number;
+  /** What a receiver of webhooks was told; null without one. */
+  readonly toldEnds: ToldEnds | null;
 }
 
 export interface Trial {
@@ -47,6 +50,7 @@ export function outcomeOf({ title, system, verdicts, faults, history, startedAt 
     nodeFaults: system.nodes.flatMap((node) => node.faults),
     judging: system.judging,
     seconds: (Date.now() - startedAt) / 1000,
+    toldEnds: null,
   };
 }
 
@@ -60,12 +64,13 @@ export function runsWith(check: Check, { verdicts }: Outcome): number {
 }
 
 /** Whether every run completed and no check found anything. */
-export function isGood({ verdicts, effects, nodeFaults }: Outcome): boolean {
+export function isGood({ verdicts, effects, nodeFaults, toldEnds }: Outcome): boolean {
   return (
     verdicts.length > 0 &&
     verdicts.every((verdict) => isCompleted(verdict) && verdict.findings.length === 0) &&
     effects.twice.length === 0 &&
     effects.inventedDone.length === 0 &&
-    nodeFaults.length === 0
+    nodeFaults.length === 0 &&
+    (toldEnds === null || (toldEnds.missing.length === 0 && toldEnds.severalEvents.length === 0))
   );
 }

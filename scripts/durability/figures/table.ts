@@ -29,7 +29,11 @@ const ROWS: readonly Row[] = [
   { title: "to the next work: median / p90 / max", cell: ({ takeover }) => spread(takeover.toWork) },
   { title: "while the node is away: to the next event", cell: ({ takeoverAway }) => spread(takeoverAway.toEvent) },
   { title: "while the node is away: to the next work", cell: ({ takeoverAway }) => spread(takeoverAway.toWork) },
-  { title: "creates sent again", cell: ({ verdicts }) => `${verdicts.flatMap(({ run }) => run.formerNames).length}` },
+  {
+    title: "creates sent again",
+    cell: ({ verdicts }) => `${verdicts.reduce((total, { run }) => total + run.formerNames.length + run.repeats, 0)}`,
+  },
+  { title: "ends that webhooks told, of runs that ended", cell: ({ toldEnds }) => toldText(toldEnds) },
   { title: "nodes that ended or did not start", cell: ({ nodeFaults }) => `${nodeFaults.length}` },
   { title: "duration", cell: ({ seconds }) => `${seconds.toFixed(0)} s` },
 ];
@@ -55,6 +59,13 @@ function columnOf(outcome: Outcome): readonly string[] {
 
 function of(count: number, total: number): string {
   return `${count} of ${total}`;
+}
+
+function toldText(told: Outcome["toldEnds"]): string {
+  if (told === null) return NONE;
+  const { accepted, missing, severalEvents, repeated } = told;
+  const twice = severalEvents.length === 0 ? "" : `, ${severalEvents.length} as several events`;
+  return `${of(accepted, accepted + missing.length)}, ${repeated} repeated${twice}`;
 }
 
 function othersOf({ verdicts }: Outcome): string {

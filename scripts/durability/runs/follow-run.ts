@@ -10,6 +10,8 @@ export interface Desk {
   readonly system: System;
   readonly names: RunNames;
   readonly trouble: Trouble;
+  /** Whether a create has a key, may lose its reply, and is repeated under its key. Otherwise it gets another name. */
+  readonly repeats: boolean;
 }
 
 /** Between two tries to create a run, which each have a name of their own. */
@@ -23,7 +25,8 @@ export async function followRun(run: Run, desk: Desk): Promise<void> {
   await readSafely(run, () => create(run, desk));
   while (run.id === null && !isHopeless(run, desk)) {
     await sleep(CREATE_AGAIN_MS);
-    run.rename(desk.names.next());
+    if (desk.repeats) run.repeats += 1;
+    else run.rename(desk.names.next());
     await readSafely(run, () => create(run, desk));
   }
   while (!run.isOver && !isHopeless(run, desk)) {
@@ -50,11 +53,26 @@ async function readSafely(run: Run, read: () => Promise<void>): Promise<void> {
   }
 }
 
-async function create(run: Run, { system }: Desk): Promise<void> {
+async function create(run: Run, { system, repeats }: Desk): Promise<void> {
   const { api, nodes } = system;
-  const url = (await anyNode(nodes, Date.now() + REPLY_MS_MAX)) + api.createPath;
-  const headers = { ...api.headers, "content-type": "application/json" };
-  await readEvents(run, url, { method: "POST", headers, body: JSON.stringify(api.createBody(run.name)) });
+  const key: Record<string, string> = repeats ? { "idempotency-key": run.name } : {};
+  const headers = { ...api.headers, "content-type": "application/json", ...key };
+  const init = { method: "POST", headers, body: JSON.stringify(api.createBody(run.name)) };
+  const url = async (): Promise<string> => (await anyNode(nodes, Date.now() + REPLY_MS_MAX)) + api.createPath;
+  if (repeats && Math.random() < TWIN_SHARE) void sendBlindly(await url(), init);
+  const losesReply = repeats && Math.random() < LOSS_SHARE;
+  await readEvents(run, await url(), init, losesReply ? Math.random() * LOSS_MS_MAX : REPLY_MS_MAX);
+}
+
+/** How many creates are sent twice at once, and how many lose their reply. */
+const TWIN_SHARE = 0.3;
+const LOSS_SHARE = 0.5;
+const LOSS_MS_MAX = 60;
+
+/** Sends a request whose reply nobody waits for. */
+async function sendBlindly(url: string, init: RequestInit): Promise<void> {
+  const leaving = AbortSignal.timeout(Math.ceil(Math.random() * LOSS_MS_MAX));
+  await fetch(url, { ...init, signal: leaving }).catch(() => null);
 }
 
 async function resume(run: Run, { system }: Desk): Promise<void> {
@@ -64,10 +82,11 @@ async function resume(run: Run, { system }: Desk): Promise<void> {
   await readEvents(run, url, { headers: api.headers });
 }
 
-async function readEvents(run: Run, url: string, init: RequestInit): Promise<void> {
+/** Leaves unless the reply begins within `replyMs`. */
+async function readEvents(run: Run, url: string, init: RequestInit, replyMs = REPLY_MS_MAX): Promise<void> {
   const silence = new AbortController();
   const giveUp = (): void => silence.abort();
-  let timer = setTimeout(giveUp, REPLY_MS_MAX);
+  let timer = setTimeout(giveUp, replyMs);
   try {
     const reply = await fetch(url, { ...init, signal: silence.signal });
     if (!reply.ok) throw new Error(`${reply.status}: ${await reply.text()}`);

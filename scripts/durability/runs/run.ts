@@ -10,6 +10,8 @@ export class Run {
   readonly shown = new ShownEvents();
   /** Names under which it may have been created, too. */
   readonly formerNames: string[] = [];
+  /** How often it was created again under its key, because no reply came. */
+  repeats = 0;
   /** Why its latest connection broke. */
   latestBreak = "";
   #whyGivenUp: string | null = null;
