@@ -28,6 +28,7 @@ export type PromiseName = keyof typeof PROMISES;
 /** What clients saw of all responses. */
 export class Book {
   readonly #frames = new Map<string, Map<number, string>>();
+  readonly #ends = new Map<string, number>();
   readonly #bodies = new Map<string, string>();
   /** The first violation. */
   violation: Violation | null = null;
@@ -44,6 +45,16 @@ export class Book {
     frames.set(number, frame);
     if (earlier !== undefined && earlier !== frame)
       this.report("nothing visible is lost", `two readers saw different events ${number} of ${responseId}:\n${earlier}${frame}`);
+  }
+
+  /** Notes that this event is the last one. */
+  noteEnd(responseId: string, number: number): void {
+    this.#ends.set(responseId, number);
+  }
+
+  /** Whether this event is the last one, as far as readers saw. */
+  hasEnd(responseId: string, number: number): boolean {
+    return this.#ends.get(responseId) === number;
   }
 
   /** Notes a final snapshot that a client got, as JSON. */

@@ -1,4 +1,5 @@
 import type { Response } from "@antiphon/contracts/responses-api/types.ts";
+import type { TurnInLedger } from "@antiphon/domain/tool-ledger.ts";
 import { plainBody } from "../../src/responses-api/show/plain-body.ts";
 import { storedEvents } from "../../src/responses-api/show/show-events.ts";
 import { ResponseFold } from "../../src/runs/index.ts";
@@ -24,6 +25,7 @@ interface StoredRun {
   readonly model: string;
   readonly response: Response;
   readonly frames: readonly string[];
+  readonly turns: readonly TurnInLedger[];
 }
 
 /** Checks everything that must hold once all runs are over. `node` is whole. */
@@ -41,7 +43,8 @@ export async function checkEnd(finished: Finished, node: Node): Promise<void> {
     const frames: string[] = [];
     for await (const text of storedEvents(node.store.events.read(String(id), -1)).texts)
       frames.push(...text.split("\n\n").slice(0, -1));
-    runs.push({ id: String(id), model: String(model), response, frames });
+    const turns = await node.store.tools.turnsOf(OWNER, String(id));
+    runs.push({ id: String(id), model: String(model), response, frames, turns });
   }
   for (const run of runs) checkRun(finished, run);
   for (const id of book.seenIds)
@@ -72,7 +75,7 @@ function checkRun({ book, scripts, deeds }: Finished, run: StoredRun): void {
   if (script === undefined || done === undefined) return;
   checkAnswer(book, run, script);
   checkEffects(book, run, done);
-  checkUsage(book, run, script, done);
+  checkUsage(book, run, done);
 }
 
 /** With the members of objects in one order. */
@@ -109,17 +112,24 @@ function checkEffects(book: Book, { id, response }: StoredRun, { effects }: Deed
   }
 }
 
-/** The digits of the sum of input tokens, one for each asking of the model. */
-function checkUsage(book: Book, { id, response }: StoredRun, { turns }: Script, { askedTurns, answeredAskings }: Deeds): void {
+/**
+ * The digits of the sum of input tokens, one for each asking of the model. What is in the ledger is counted; an asking
+ * whose node died before it could note its end may be.
+ */
+function checkUsage(book: Book, { id, response, turns }: StoredRun, { askedTurns }: Deeds): void {
   if (response.usage == null || response.status !== "completed") return;
-  const countedTurns = new Map<number, number>();
-  for (const [asking, turn] of askedTurns.entries()) {
-    const digit = Math.floor(response.usage.input_tokens / USAGE_BASE ** asking) % USAGE_BASE;
-    if (digit > 1) book.report("usage counted once", `asking ${asking} of ${id} counts ${digit} times in ${response.usage.input_tokens}`);
-    if (digit === 1 && answeredAskings.has(asking)) countedTurns.set(turn, (countedTurns.get(turn) ?? 0) + 1);
-  }
-  for (let turn = 0; turn <= turns.length; turn += 1)
-    if (!countedTurns.has(turn)) book.report("usage counted once", `turn ${turn} of ${id} is not in ${response.usage.input_tokens}`);
+  const noted = new Set(turns.flatMap(({ usage }) => digitsOf(usage.inputTokens, askedTurns.length).keys().toArray()));
+  const counts = digitsOf(response.usage.input_tokens, askedTurns.length);
+  for (const [asking, times] of counts)
+    if (times > 1) book.report("usage counted once", `asking ${asking} of ${id} counts ${times} times`);
+  for (const asking of noted)
+    if (!counts.has(asking)) book.report("usage counted once", `asking ${asking} of ${id} is not in ${response.usage.input_tokens}`);
+}
+
+/** How often each asking is in a sum of tokens, if it is. */
+function digitsOf(tokens: number, askings: number): ReadonlyMap<number, number> {
+  const digits = Array.from({ length: askings }, (_, asking) => [asking, Math.floor(tokens / USAGE_BASE ** asking) % USAGE_BASE] as const);
+  return new Map(digits.filter(([, digit]) => digit > 0));
 }
 
 function checkClient({ book, deeds, counted }: Finished, client: Client, runs: readonly StoredRun[]): void {

@@ -168,7 +168,9 @@ export class Client {
   async #goOn(connection: Connection, responseId: string): Promise<boolean> {
     if (this.intention.stream) {
       const reader = new Reader(this.#wire, this.#book, responseId, this.actor.name);
-      return await reader.readOnce(connection, this.#lastNumber);
+      const goesOnAfter = this.#lastNumber;
+      const seen = (number: number): void => void (this.#lastNumber = Math.max(this.#lastNumber, number));
+      return this.#book.hasEnd(responseId, goesOnAfter) || (await reader.readOnce(connection, goesOnAfter, seen));
     }
     const reply = await connection.ask("poll", (node, signal) => askFor(node, signal, responseId));
     return this.#noteBody(reply.body);
@@ -210,10 +212,6 @@ export class Client {
     await connection.read(textsOf(reply.events), (text) => {
       for (const frame of framesIn(text)) {
         const { number, type, response } = readFrame(frame);
-        if (type === "error") {
-          this.#wire.scheduler.trace.note(frame.slice(0, 300));
-          continue;
-        }
         responseId ??= response?.id ?? null;
         if (responseId === null) continue;
         this.#noteId(responseId);
@@ -221,6 +219,7 @@ export class Client {
         next = number + 1;
         this.#lastNumber = Math.max(this.#lastNumber, number);
         this.#book.noteFrame(responseId, number, frame);
+        if (LAST_EVENTS.has(type)) this.#book.noteEnd(responseId, number);
         isOver ||= LAST_EVENTS.has(type);
       }
     });
@@ -253,6 +252,7 @@ class Reader {
         const connection = new Connection(this.#wire, this.actor, node);
         if (random.happens(0.2)) scheduler.plan(this.actor, random.between(0, LEAVES_AFTER_MS), "leaves", () => connection.leave());
         try {
+          if (this.#book.hasEnd(this.#responseId, last)) return;
           if (await this.readOnce(connection, last, (number) => (last = number))) return;
         } catch {
           // The next connection goes on from the last event.
@@ -283,6 +283,7 @@ class Reader {
         next = number + 1;
         seen(number);
         this.#book.noteFrame(id, number, frame);
+        if (LAST_EVENTS.has(type)) this.#book.noteEnd(id, number);
         isOver ||= LAST_EVENTS.has(type);
       }
     });

@@ -81,7 +81,7 @@ async function answer(
   if (script === undefined || done === undefined) throw new Error(`no script for ${model}`);
   await scheduler.wait(actor, random.between(0, faults.latencyMs), `model ${model}`);
   if (random.happens(faults.refused)) throw overloaded();
-  const turn = nextTurn(script, items);
+  const turn = nextTurn(model, script, items);
   const asking = done.askedTurns.push(turn.number) - 1;
   scheduler.trace.note(`turn ${turn.number} of ${model} is asked for`);
   const events = [...turn.events, usageOf(asking), { type: "finished", reason: "stop" } as const];
@@ -111,6 +111,7 @@ function usageOf(asking: number): ModelEvent {
 
 /** The first turn of which the model has not been shown all results. */
 function nextTurn(
+  model: string,
   { turns, words }: Script,
   items: ModelRequest["items"],
 ): { readonly number: number; readonly events: readonly ModelEvent[] } {
@@ -123,8 +124,8 @@ function nextTurn(
     if (open.length === 0) continue;
     const events = open.flatMap(({ name, key }): readonly ModelEvent[] => [
       { type: "call_started", kind: "hosted", callId: `call_${key.replace(/\W/g, "")}`, name, namespace: LABEL },
-      { type: "call_delta", text: `{"key":"${key}"` },
-      { type: "call_delta", text: "}" },
+      { type: "call_delta", text: `{"key":"${key}",` },
+      { type: "call_delta", text: `"model":"${model}"}` },
       { type: "call_finished" },
     ]);
     return { number, events: number === 0 ? [{ type: "text_delta", text: "Let me see." }, ...events] : events };
@@ -141,12 +142,12 @@ const LABEL = "lab";
 export const LAB = { type: "mcp", server_label: LABEL, server_url: "https://lab.test/mcp", require_approval: "never" } as const;
 
 /** The tools' server, as one node reaches it. */
-export function simulatedTool(outside: Outside, actor: Actor, modelOf: (responseId: string) => string): HostedTool {
+export function simulatedTool(outside: Outside, actor: Actor): HostedTool {
   return {
     kind: "mcp",
     types: ["mcp"],
     refusal: () => null,
-    open: async (_tool, { responseId }) => ({
+    open: async () => ({
       functions: Object.keys(FUNCTIONS).map((name) => ({
         type: "hosted_function",
         name,
@@ -157,19 +158,13 @@ export function simulatedTool(outside: Outside, actor: Actor, modelOf: (response
       note: null,
       opening: [],
       pending: [],
-      call: (name, made) => callOf(outside, actor, { name, made, model: modelOf(responseId) }),
+      call: (name, made) => callOf(outside, actor, name, made),
       close: async () => {},
     }),
   };
 }
 
-interface CallToMake {
-  readonly name: string;
-  readonly made: MadeCall;
-  readonly model: string;
-}
-
-function callOf(outside: Outside, actor: Actor, { name, made, model }: CallToMake): ToolCall {
+function callOf(outside: Outside, actor: Actor, name: string, made: MadeCall): ToolCall {
   const { scheduler, random, faults } = outside;
   const item = {
     id: made.newItemId("mcp"),
@@ -188,6 +183,7 @@ function callOf(outside: Outside, actor: Actor, { name, made, model }: CallToMak
     effect,
     async *run(args, signal) {
       const key = keyOf(args);
+      const model = /"model":"([^"]*)"/.exec(args)?.[1] ?? "";
       // It acts even if the node that called it is dead by then.
       const actsAfterMs = random.between(0, faults.toolMs);
       scheduler.plan(outside.actor, actsAfterMs, `${model} ${key} acts`, () => act(outside, model, key));

@@ -45,7 +45,6 @@ export interface NodeSurroundings {
   readonly deployment: Deployment;
   readonly runsMax: number;
   readonly log: Logger;
-  readonly modelOf: (responseId: string) => string;
   readonly noteUsage: (count: UsageCount) => void;
 }
 
@@ -144,7 +143,7 @@ export async function startNode(surroundings: NodeSurroundings, life: Life): Pro
   const bus = new RunBus({ broker, places: store.places, runs, observer: silentBusObserver, log });
   const engine = simulatedEngine(outside, actor);
   const limits = { turnsMax: 32, callsMax: 128, parallelMax: 8, outputCharactersMax: 1000 };
-  const hostedTools = [simulatedTool(outside, actor, surroundings.modelOf)];
+  const hostedTools = [simulatedTool(outside, actor)];
   const parts = {
     store: { ...store, reachesFiles: null },
     model: { engine, kindOf: () => "built-in" as const, baseUrl: null, description: "", policyOf: () => null, servers: null, embedded: null },

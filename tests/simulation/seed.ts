@@ -82,7 +82,6 @@ class Simulation {
       deployment,
       runsMax: this.#plan.runsMax,
       log: this.#log(),
-      modelOf: (responseId: string) => this.#modelOf(responseId),
       noteUsage: ({ kind, model }: { readonly kind: string; readonly model: string }) => {
         if (kind === "completions") this.#counted.set(model, (this.#counted.get(model) ?? 0) + 1);
       },
@@ -185,11 +184,6 @@ class Simulation {
   #areOver(): boolean {
     const [row] = this.#database.read("select count(*) as live from responses where status in ('queued', 'in_progress')");
     return row?.["live"] === 0;
-  }
-
-  #modelOf(responseId: string): string {
-    const [row] = this.#database.read("select model from responses where id = ?", responseId);
-    return typeof row?.["model"] === "string" ? row["model"] : (this.#plan.intentions[0]?.model ?? "");
   }
 
   /** Errors that only a bug explains are violations. */
