@@ -48,7 +48,10 @@ export interface CreateKeyStore {
   claim(owner: Owner, key: CreateKey): Promise<KeyClaim>;
   /** Names what will be created under the key. Rejects if another server has taken the key meanwhile. */
   name(claimedKey: ClaimedKey, subjectId: string): Promise<void>;
-  /** The subject is kept, or it is over without being kept. `answer`: null if it can be made anew of the subject. */
+  /**
+   * The subject is kept, or it is over without being kept. `answer`: null if it can be made anew of the subject. While
+   * the store is down, this and `release` are retried in the background.
+   */
   settle(claimedKey: ClaimedKey, answer: string | null): Promise<void>;
   /** Frees the key, because nothing was created. Does nothing once it is settled. */
   release(claimedKey: ClaimedKey): Promise<void>;

@@ -100,7 +100,7 @@ export class KeyHold implements RunHold {
     if (subject === null || subject.repeats === 0) controller.abort();
   }
 
-  /** If it fails, the key is free or names its response once this process has ended. */
+  /** The store retries it while it is down. */
   #settle(): void {
     this.#store.settle(this.#claimedKey, null).catch((error: unknown) => this.#report(error));
   }

@@ -1,5 +1,6 @@
+import { DatabaseSync } from "node:sqlite";
 import { type ClaimedKey, type CreateKey, KEY_LIFE_SECONDS } from "@antiphon/domain/create-keys.ts";
-import { assert, expect } from "vitest";
+import { assert, expect, test } from "vitest";
 import type { Store } from "../open-store.ts";
 import { openTestStore, runSql, storeRun, temporaryFile, testStores } from "../store.fixture.ts";
 import { OURS } from "../stored-shapes.fixture.ts";
@@ -47,6 +48,18 @@ testStores("a key that was released is free", async () => {
   await createKeys.release(await claimed(store));
   expect(await createKeys.find(OURS, KEY)).toBeNull();
   expect(await createKeys.claim(OURS, { ...KEY, fingerprint: "bb" })).toMatchObject({ type: "first" });
+});
+
+test("a key is free soon after a lock of the database kept its holder from releasing it", async () => {
+  const file = temporaryFile();
+  const store = await openTestStore({ file, lockWaitMs: 20 });
+  const claimedKey = await claimed(store);
+  const holder = new DatabaseSync(file);
+  holder.exec("begin immediate");
+  await store.createKeys.release(claimedKey);
+  holder.exec("rollback");
+  holder.close();
+  await expect.poll(() => store.createKeys.find(OURS, KEY)).toBeNull();
 });
 
 testStores("the key of a dead server is free, unless its response is stored", async () => {

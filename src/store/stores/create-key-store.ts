@@ -8,10 +8,11 @@ import {
 } from "@antiphon/domain/create-keys.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import { type Kysely, type Selectable, sql } from "kysely";
-import { RunLost } from "../../runs/ports/store-faults.ts";
+import { RunLost, StoreBusy } from "../../runs/ports/store-faults.ts";
 import { SKIP_LOCKED } from "../database/dialectal.ts";
 import type { CreateKeysTable, Database } from "../database/schema.ts";
 import type { DatabaseCalls } from "../owner/database-calls.ts";
+import { LaterWrites } from "./later-writes.ts";
 import { findLivingWorkers } from "./living-workers.ts";
 import { secondsNow } from "./vector-stores/store-statements.ts";
 
@@ -20,10 +21,16 @@ const LOST_REPLY = "lostReply";
 /** About as many keys are forgotten by one statement. */
 const FORGOTTEN_MAX = 1_000;
 
-/** The keys of creates in the database. A row names the worker that creates its subject. */
+/**
+ * The keys of creates in the database. A row names the worker that creates its subject. While that worker lives, only
+ * its writes free the key, so they are retried until the database is back.
+ */
 export class StoredCreateKeys implements CreateKeyStore {
   readonly #db: Kysely<Database>;
   readonly #calls: Pick<DatabaseCalls, "workerNumber" | "findDeadWorkers">;
+  readonly #laterWrites = new LaterWrites();
+  /** What the holders of keys have named. */
+  readonly #subjectIds = new WeakMap<ClaimedKey, string>();
 
   constructor(db: Kysely<Database>, calls: Pick<DatabaseCalls, "workerNumber" | "findDeadWorkers">) {
     this.#db = db;
@@ -34,7 +41,7 @@ export class StoredCreateKeys implements CreateKeyStore {
     const createdAt = secondsNow();
     const worker = await this.#calls.workerNumber();
     for (;;) {
-      if (await this.#add(owner, key, { worker, createdAt }))
+      if (await this.#addOrRemove(owner, key, { worker, createdAt }))
         return { type: "first", claimedKey: { owner, key, worker } };
       const row = await this.#findRow(owner, key);
       if (row === undefined) continue; // Released meanwhile.
@@ -50,7 +57,9 @@ export class StoredCreateKeys implements CreateKeyStore {
     }
   }
 
-  async name({ owner, key, worker }: ClaimedKey, subjectId: string): Promise<void> {
+  async name(claimedKey: ClaimedKey, subjectId: string): Promise<void> {
+    const { owner, key, worker } = claimedKey;
+    this.#subjectIds.set(claimedKey, subjectId);
     const { numUpdatedRows } = await this.#ofKey(owner, key)
       .set({ subject_id: subjectId })
       .where("worker", "=", worker)
@@ -59,11 +68,12 @@ export class StoredCreateKeys implements CreateKeyStore {
   }
 
   async settle({ owner, key, worker }: ClaimedKey, answer: string | null): Promise<void> {
-    await this.#ofKey(owner, key).set({ worker: null, answer }).where("worker", "=", worker).execute();
+    const settled = this.#ofKey(owner, key).set({ worker: null, answer }).where("worker", "=", worker);
+    await this.#laterWrites.write(() => settled.execute());
   }
 
-  async release({ owner, key, worker }: ClaimedKey): Promise<void> {
-    await this.#remove(owner, key, worker);
+  async release(claimedKey: ClaimedKey): Promise<void> {
+    await this.#removeLater(claimedKey, this.#subjectIds.get(claimedKey) ?? null);
   }
 
   async find(owner: Owner, key: CreateKey): Promise<KeyedSubject | null> {
@@ -118,6 +128,20 @@ export class StoredCreateKeys implements CreateKeyStore {
     return Number(numDeletedRows);
   }
 
+  /** Like `#add`. If the reply is lost, nobody holds the key, so its row is removed. */
+  async #addOrRemove(
+    owner: Owner,
+    key: CreateKey,
+    row: { readonly worker: number; readonly createdAt: number },
+  ): Promise<boolean> {
+    try {
+      return await this.#add(owner, key, row);
+    } catch (error) {
+      if (error instanceof StoreBusy) await this.#removeLater({ owner, key, worker: row.worker }, null).catch(() => {}); // The first fault is thrown.
+      throw error;
+    }
+  }
+
   async #add(
     owner: Owner,
     key: CreateKey,
@@ -154,6 +178,21 @@ export class StoredCreateKeys implements CreateKeyStore {
   async #isStored(responseId: string): Promise<boolean> {
     const row = await this.#db.selectFrom("responses").select("id").where("id", "=", responseId).executeTakeFirst();
     return row !== undefined;
+  }
+
+  /**
+   * Removes the row of a holder, at once or when the database is back. Another request to this server may hold the key
+   * by then: what it has named is not removed, and otherwise it is told when it names its subject.
+   */
+  async #removeLater({ owner, key, worker }: ClaimedKey, subjectId: string | null): Promise<void> {
+    const removal = this.#db
+      .deleteFrom("create_keys")
+      .where((expression) => expression.and(keyColumns(owner, key)))
+      .where("worker", "=", worker)
+      .where((expression) =>
+        expression.or([expression("subject_id", "is", null), expression("subject_id", "=", subjectId)]),
+      );
+    await this.#laterWrites.write(() => removal.execute());
   }
 
   /** Removes a key of this holder; null for one that is settled. */
