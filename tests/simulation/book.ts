@@ -44,7 +44,10 @@ export class Book {
     const earlier = frames.get(number);
     frames.set(number, frame);
     if (earlier !== undefined && earlier !== frame)
-      this.report("nothing visible is lost", `two readers saw different events ${number} of ${responseId}:\n${earlier}${frame}`);
+      this.report(
+        "nothing visible is lost",
+        `two readers saw different events ${number} of ${responseId}:\n${earlier}${frame}`,
+      );
   }
 
   /** Notes that this event is the last one. */

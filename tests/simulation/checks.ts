@@ -48,7 +48,8 @@ export async function checkEnd(finished: Finished, node: Node): Promise<void> {
   }
   for (const run of runs) checkRun(finished, run);
   for (const id of book.seenIds)
-    if (!rows.some((row) => row["id"] === id)) book.report("nothing visible is lost", `${id} was shown and is not stored`);
+    if (!rows.some((row) => row["id"] === id))
+      book.report("nothing visible is lost", `${id} was shown and is not stored`);
   for (const client of clients) checkClient(finished, client, runs);
 }
 
@@ -56,16 +57,23 @@ function checkRun({ book, scripts, deeds }: Finished, run: StoredRun): void {
   const { id, response, frames } = run;
   const events = frames.map((frame) => JSON.parse(frame.slice(frame.indexOf("\ndata: ") + "\ndata: ".length)));
   for (const [place, event] of events.entries())
-    if (event.sequence_number !== place) book.report("once and in order", `the replay of ${id} has ${event.sequence_number} at ${place}`);
-  const ends = events.flatMap(({ type }, place) => (/^response\.(?:completed|failed|incomplete|cancelled)$/.test(type) ? [place] : []));
+    if (event.sequence_number !== place)
+      book.report("once and in order", `the replay of ${id} has ${event.sequence_number} at ${place}`);
+  const ends = events.flatMap(({ type }, place) =>
+    /^response\.(?:completed|failed|incomplete|cancelled)$/.test(type) ? [place] : [],
+  );
   if (ends.length !== 1 || ends[0] !== events.length - 1)
     book.report("each run ends once", `${id} has its ends at ${JSON.stringify(ends)} of ${events.length} events`);
   for (const [number, frame] of book.framesOf(id))
     if (frames[number] !== frame)
-      book.report("nothing visible is lost", `event ${number} of ${id} was shown as\n${frame}\nand is stored as\n${frames[number]}`);
+      book.report(
+        "nothing visible is lost",
+        `event ${number} of ${id} was shown as\n${frame}\nand is stored as\n${frames[number]}`,
+      );
   const body = JSON.stringify(plainBody(response));
   const shown = book.bodyOf(id);
-  if (shown !== null && shown !== body) book.report("nothing visible is lost", `the end of ${id} was shown as\n${shown}\nand is stored as\n${body}`);
+  if (shown !== null && shown !== body)
+    book.report("nothing visible is lost", `the end of ${id} was shown as\n${shown}\nand is stored as\n${body}`);
   const fold = new ResponseFold();
   for (const event of events) fold.apply(event);
   if (JSON.stringify(sorted(fold.response)) !== JSON.stringify(sorted(response)))
@@ -98,7 +106,8 @@ function checkAnswer(book: Book, { id, response }: StoredRun, { turns, words }: 
       ? [item.content.map((part) => ("text" in part ? part.text : "")).join("")]
       : [],
   );
-  if (texts.at(-1) !== words.join("")) book.report("end equals events", `${id} completed with ${JSON.stringify(texts)}`);
+  if (texts.at(-1) !== words.join(""))
+    book.report("end equals events", `${id} completed with ${JSON.stringify(texts)}`);
   const calls = response.output.filter(({ type }) => type === "mcp_call").length;
   const planned = turns.reduce((sum, turn) => sum + turn.length, 0);
   if (calls < planned) book.report("end equals events", `${id} completed with ${calls} of ${planned} calls`);
@@ -123,27 +132,37 @@ function checkUsage(book: Book, { id, response, turns }: StoredRun, { askedTurns
   for (const [asking, times] of counts)
     if (times > 1) book.report("usage counted once", `asking ${asking} of ${id} counts ${times} times`);
   for (const asking of noted)
-    if (!counts.has(asking)) book.report("usage counted once", `asking ${asking} of ${id} is not in ${response.usage.input_tokens}`);
+    if (!counts.has(asking))
+      book.report("usage counted once", `asking ${asking} of ${id} is not in ${response.usage.input_tokens}`);
 }
 
 /** How often each asking is in a sum of tokens, if it is. */
 function digitsOf(tokens: number, askings: number): ReadonlyMap<number, number> {
-  const digits = Array.from({ length: askings }, (_, asking) => [asking, Math.floor(tokens / USAGE_BASE ** asking) % USAGE_BASE] as const);
+  const digits = Array.from(
+    { length: askings },
+    (_, asking) => [asking, Math.floor(tokens / USAGE_BASE ** asking) % USAGE_BASE] as const,
+  );
   return new Map(digits.filter(([, digit]) => digit > 0));
 }
 
 function checkClient({ book, deeds, counted }: Finished, client: Client, runs: readonly StoredRun[]): void {
-  const { model, key } = client.intention;
+  const { model, key, background } = client.intention;
   const own = runs.filter((run) => run.model === model);
   if (!client.isDone) book.report("clients get an end", `the client of ${model} still waits`);
   if (key !== null && (client.ids.size > 1 || own.length > 1))
-    book.report("one response for a key", `${model}: told ${[...client.ids].join(", ")}; stored ${own.map(({ id }) => id).join(", ")}`);
+    book.report(
+      "one response for a key",
+      `${model}: told ${[...client.ids].join(", ")}; stored ${own.map(({ id }) => id).join(", ")}`,
+    );
   const count = counted.get(model) ?? 0;
-  if (count > Math.max(1, own.length, client.ids.size)) book.report("usage counted once", `${model} was counted ${count} times for ${own.length} responses`);
+  // What a model said is counted even if nothing of it could be stored, so a foreground run may be counted and repeated.
+  const countsMax = background ? own.length : client.creates;
+  if (count > countsMax)
+    book.report("usage counted once", `${model} was counted ${count} times for ${own.length} responses`);
   const doneEffects = deeds.get(model)?.effects ?? new Map<string, number>();
   for (const [name, times] of doneEffects) {
     const isRepeatable = Object.entries(FUNCTIONS).some(([one, effect]) => name.endsWith(one) && effect === "none");
-    if (key !== null && !isRepeatable && times > 1) book.report("effects at most once", `${name} of ${model} acted ${times} times`);
+    if (key !== null && !isRepeatable && times > 1)
+      book.report("effects at most once", `${name} of ${model} acted ${times} times`);
   }
 }
-

@@ -51,6 +51,8 @@ export class Client {
   readonly actor: Actor;
   /** The responses that it was told of. */
   readonly ids = new Set<string>();
+  /** How often it sent its request. */
+  creates = 0;
   isDone = false;
   readonly #wire: Wire;
   readonly #book: Book;
@@ -187,6 +189,7 @@ export class Client {
 
   async #create(connection: Connection): Promise<boolean> {
     const { model, key, background, stream, counts } = this.intention;
+    this.creates += 1;
     const body = {
       model,
       input: "Begin.",
@@ -199,13 +202,19 @@ export class Client {
     const headers = key === null ? {} : { "idempotency-key": key };
     const counted = key === null && counts ? { "x-stainless-retry-count": String(this.#retries) } : {};
     const reply = await connection.ask("create", ({ creating, store }, signal) =>
-      createResponse(creating, store.createKeys)({ body, headers, path: {}, query: {} } as never, callerOf(signal, counted)),
+      createResponse(creating, store.createKeys)(
+        { body, headers, path: {}, query: {} } as never,
+        callerOf(signal, counted),
+      ),
     );
     if ("body" in reply) return this.#noteBody((reply as { readonly body: Response }).body);
     return await this.#readNew(connection, reply);
   }
 
-  async #readNew(connection: Connection, reply: Extract<CreateResponseReply, { readonly events: unknown }>): Promise<boolean> {
+  async #readNew(
+    connection: Connection,
+    reply: Extract<CreateResponseReply, { readonly events: unknown }>,
+  ): Promise<boolean> {
     let next = 0;
     let responseId: string | null = null;
     let isOver = false;
@@ -215,7 +224,8 @@ export class Client {
         responseId ??= response?.id ?? null;
         if (responseId === null) continue;
         this.#noteId(responseId);
-        if (number !== next) this.#book.report("once and in order", `${responseId}: event ${number} came instead of ${next}`);
+        if (number !== next)
+          this.#book.report("once and in order", `${responseId}: event ${number} came instead of ${next}`);
         next = number + 1;
         this.#lastNumber = Math.max(this.#lastNumber, number);
         this.#book.noteFrame(responseId, number, frame);
@@ -250,7 +260,8 @@ class Reader {
       const node = cluster.pick();
       if (node !== null) {
         const connection = new Connection(this.#wire, this.actor, node);
-        if (random.happens(0.2)) scheduler.plan(this.actor, random.between(0, LEAVES_AFTER_MS), "leaves", () => connection.leave());
+        if (random.happens(0.2))
+          scheduler.plan(this.actor, random.between(0, LEAVES_AFTER_MS), "leaves", () => connection.leave());
         try {
           if (this.#book.hasEnd(this.#responseId, last)) return;
           if (await this.readOnce(connection, last, (number) => (last = number))) return;
@@ -331,7 +342,10 @@ interface ReadFrame {
 }
 
 function readFrame(frame: string): ReadFrame {
-  const event: { readonly type: string; readonly sequence_number: number; readonly response?: { readonly id: string } } =
-    JSON.parse(frame.slice(frame.indexOf("\ndata: ") + "\ndata: ".length));
+  const event: {
+    readonly type: string;
+    readonly sequence_number: number;
+    readonly response?: { readonly id: string };
+  } = JSON.parse(frame.slice(frame.indexOf("\ndata: ") + "\ndata: ".length));
   return { number: event.sequence_number, type: event.type, response: event.response ?? null };
 }

@@ -56,7 +56,9 @@ export class SharedDatabase {
   private constructor(sqlite: DatabaseSync) {
     this.#sqlite = sqlite;
     const tables = sqlite
-      .prepare("select name from pragma_table_list where schema = 'main' and type = 'table' and name <> 'sqlite_schema'")
+      .prepare(
+        "select name from pragma_table_list where schema = 'main' and type = 'table' and name <> 'sqlite_schema'",
+      )
       .all()
       .map(({ name }) => String(name));
     this.#emptying = tables.map((name) => `delete from "${name}";`).join("");

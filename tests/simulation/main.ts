@@ -5,7 +5,13 @@ import { simulateSystem } from "./system.ts";
 
 const startedAt = performance.now();
 const realNow = performance.now.bind(performance);
-const { values } = parseArgs({ options: { seeds: { type: "string", default: "1000" }, from: { type: "string", default: "1" }, seed: { type: "string" } } });
+const { values } = parseArgs({
+  options: {
+    seeds: { type: "string", default: "1000" },
+    from: { type: "string", default: "1" },
+    seed: { type: "string" },
+  },
+});
 const database = await SharedDatabase.create();
 simulateSystem();
 const first = Number(values.seed ?? values.from);
@@ -23,5 +29,7 @@ for (let seed = first; seed <= last; seed += 1) {
   console.log(`seed ${seed}: ${outcome.violation.message.slice(0, values.seed === undefined ? 300 : 5000)}`);
 }
 for (const [kind, seeds] of kinds) console.log(kind, seeds.length, seeds.slice(0, 10).join(" "));
-console.log(`${last - first + 1} seeds, ${found} found, ${steps} steps, ${Math.round(ms / 1000)} s simulated in ${Math.round(realNow() - startedAt)} ms`);
+console.log(
+  `${last - first + 1} seeds, ${found} found, ${steps} steps, ${Math.round(ms / 1000)} s simulated in ${Math.round(realNow() - startedAt)} ms`,
+);
 process.exit(found > 0 ? 1 : 0);

@@ -120,7 +120,9 @@ function nextTurn(
     items.flatMap((item) => (item.type === "hosted_call" && answered.has(item.callId) ? [keyOf(item.arguments)] : [])),
   );
   for (const [number, calls] of turns.entries()) {
-    const open = calls.map((name, index) => ({ name, key: `${number}.${index} ${name}` })).filter(({ key }) => !shown.has(key));
+    const open = calls
+      .map((name, index) => ({ name, key: `${number}.${index} ${name}` }))
+      .filter(({ key }) => !shown.has(key));
     if (open.length === 0) continue;
     const events = open.flatMap(({ name, key }): readonly ModelEvent[] => [
       { type: "call_started", kind: "hosted", callId: `call_${key.replace(/\W/g, "")}`, name, namespace: LABEL },
@@ -139,7 +141,12 @@ function keyOf(args: string): string {
 
 const LABEL = "lab";
 /** The tool in a request that offers the functions. */
-export const LAB = { type: "mcp", server_label: LABEL, server_url: "https://lab.test/mcp", require_approval: "never" } as const;
+export const LAB = {
+  type: "mcp",
+  server_label: LABEL,
+  server_url: "https://lab.test/mcp",
+  require_approval: "never",
+} as const;
 
 /** The tools' server, as one node reaches it. */
 export function simulatedTool(outside: Outside, actor: Actor): HostedTool {

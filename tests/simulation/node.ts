@@ -146,9 +146,21 @@ export async function startNode(surroundings: NodeSurroundings, life: Life): Pro
   const hostedTools = [simulatedTool(outside, actor)];
   const parts = {
     store: { ...store, reachesFiles: null },
-    model: { engine, kindOf: () => "built-in" as const, baseUrl: null, description: "", policyOf: () => null, servers: null, embedded: null },
+    model: {
+      engine,
+      kindOf: () => "built-in" as const,
+      baseUrl: null,
+      description: "",
+      policyOf: () => null,
+      servers: null,
+      embedded: null,
+    },
     tools: createHostedTools(hostedTools, { kinds: new Set(["mcp"]), limits, unavailable: "omit" }),
-    media: { forRequest: () => { throw new Error("no media"); } },
+    media: {
+      forRequest: () => {
+        throw new Error("no media");
+      },
+    },
     accounts: {
       limiter: UNLIMITED,
       budgets: new KeyBudgets(store.usage, { flush: async () => {}, follow: () => {} }),

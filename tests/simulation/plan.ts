@@ -1,5 +1,5 @@
-import type { DatabaseFaults } from "./database.ts";
 import type { Intention } from "./client.ts";
+import type { DatabaseFaults } from "./database.ts";
 import type { FunctionName, OutsideFaults, Script } from "./model.ts";
 import type { NetworkFaults } from "./network.ts";
 import type { Random } from "./random.ts";
@@ -108,7 +108,8 @@ function faultsOf(random: Random): readonly PlannedFault[] {
   const times = (most: number): number => (random.happens(0.55) ? random.below(most) + 1 : 0);
   const atStep = (): number => random.below(FAULT_STEPS);
   for (let count = times(3); count > 0; count -= 1) faults.push({ type: "crash", atStep: atStep(), ms: 0 });
-  for (let count = random.happens(0.3) ? times(2) : 0; count > 0; count -= 1) faults.push({ type: "replace", atStep: atStep(), ms: 0 });
+  for (let count = random.happens(0.3) ? times(2) : 0; count > 0; count -= 1)
+    faults.push({ type: "replace", atStep: atStep(), ms: 0 });
   for (const type of ["freeze", "cut off"] as const)
     for (let count = random.happens(0.4) ? times(2) : 0; count > 0; count -= 1)
       faults.push({ type, atStep: atStep(), ms: random.between(0, PAUSE_MS_MAX) });

@@ -79,7 +79,13 @@ export class Scheduler {
       if (run === null || !actor.isAlive) continue;
       this.now = Math.max(this.now, step.at);
       if (actor.frozenUntil > this.now) {
-        this.#push({ ...step, get run() { return step.run; }, at: actor.frozenUntil });
+        this.#push({
+          ...step,
+          get run() {
+            return step.run;
+          },
+          at: actor.frozenUntil,
+        });
         continue;
       }
       this.#steps += 1;

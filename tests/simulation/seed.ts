@@ -10,8 +10,8 @@ import type { DatabaseFaults, SharedDatabase } from "./database.ts";
 import { Deeds, type Outside } from "./model.ts";
 import { Network, type NetworkFaults } from "./network.ts";
 import type { Deployment } from "./node.ts";
-import { Random } from "./random.ts";
 import { type Plan, planOf } from "./plan.ts";
+import { Random } from "./random.ts";
 import { type Actor, Scheduler } from "./scheduler.ts";
 import { beginWorld } from "./system.ts";
 import { Trace } from "./trace.ts";
@@ -120,7 +120,11 @@ class Simulation {
       else if (fault.type === "freeze") this.#cluster.freeze(fault.ms);
       else this.#cutOff(fault.ms);
     }
-    return this.#isDead() || (this.#nextFault >= faults.length && this.#areDone()) || this.#scheduler.steps > this.#plan.faultySteps;
+    return (
+      this.#isDead() ||
+      (this.#nextFault >= faults.length && this.#areDone()) ||
+      this.#scheduler.steps > this.#plan.faultySteps
+    );
   }
 
   #cutOff(ms: number): void {
@@ -182,7 +186,9 @@ class Simulation {
   }
 
   #areOver(): boolean {
-    const [row] = this.#database.read("select count(*) as live from responses where status in ('queued', 'in_progress')");
+    const [row] = this.#database.read(
+      "select count(*) as live from responses where status in ('queued', 'in_progress')",
+    );
     return row?.["live"] === 0;
   }
 
