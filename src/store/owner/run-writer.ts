@@ -25,6 +25,7 @@ import { removeDeadWorkers, removeRedoLogs } from "./workers/remove-dead-workers
 const JOURNAL_CHARACTERS_MAX = 4 * 1024 * 1024;
 
 const NONE: ReadonlySet<string> = new Set();
+const LEASE_LOST = "the lease expired, and another server may have claimed the runs";
 /** How far a row without text advances the journal, so that each row has its own position. */
 const MARK_CHARACTERS = 1;
 /** Rows that only mark commits are removed in groups of this size. */
@@ -271,7 +272,7 @@ export class RunWriter {
   /** Nothing of this worker can be claimed between this check and the commit. */
   async #requireLease(transaction: Kysely<Database>, worker: number): Promise<void> {
     if (!(await this.#lease.hold(transaction, worker)))
-      throw new RunLost("the lease expired, and another server may have claimed the runs");
+      throw new RunLost(LEASE_LOST);
   }
 
   #context(unheld: ReadonlySet<string>): CommitContext {
@@ -322,18 +323,25 @@ export class RunWriter {
 
   async #recover(): Promise<void> {
     try {
-      const own = await this.#lease.number();
-      const deadWorkers = await this.#db.transaction().execute(async (transaction) => {
-        await this.#requireLease(transaction, own);
-        const dead = await this.#lease.findDead(transaction, own);
-        await removeDeadWorkers(transaction, this.#rules, dead);
-        return dead;
-      });
+      // If the lease was lost, there is a new number from now on.
+      const deadWorkers = (await this.#removeDead()) ?? (await this.#removeDead());
+      if (deadWorkers === null) throw new RunLost(LEASE_LOST);
       removeRedoLogs(this.#rules, deadWorkers);
     } catch (error) {
       this.#recovery = null; // The next caller retries.
       throw error;
     }
+  }
+
+  /** Removes the dead workers and returns them; null if the lease was lost. */
+  async #removeDead(): Promise<readonly number[] | null> {
+    const own = await this.#lease.number();
+    return await this.#db.transaction().execute(async (transaction) => {
+      if (!(await this.#lease.hold(transaction, own))) return null;
+      const dead = await this.#lease.findDead(transaction, own);
+      await removeDeadWorkers(transaction, this.#rules, dead);
+      return dead;
+    });
   }
 
   /** Loads runs of this worker that this process did not start, such as runs claimed from a dead worker. */

@@ -29,6 +29,17 @@ test("what begins in the very commit that learns of the lost lease is stored und
   expect(await readNumbers(store.events, "resp_2")).toEqual([0, 1]);
 });
 
+test("a worker that lost its lease before it first read events reads them under a new number", async () => {
+  const file = temporaryFile();
+  const one = await openTestStore({ file, usesRedoLog: false });
+  await one.events.open(run("resp_1"), textEvents(0, 1));
+  const other = await openTestStore({ file, usesRedoLog: false });
+  await other.ledger.renewLease();
+  removeWorkers(file);
+  await one.ledger.renewLease();
+  expect(await readNumbers(other.events, "resp_1")).toEqual([0]);
+});
+
 test("a worker whose lease is lost again and again, whoever notices first, never stands still", async () => {
   const file = temporaryFile();
   const store = await openTestStore({ file });
