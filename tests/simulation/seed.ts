@@ -147,14 +147,15 @@ class Simulation {
     this.#trace.note("no more faults");
     this.#isHealed = true;
     this.#cluster.thaw();
-    const until = this.#scheduler.now + HEALED_MS_MAX;
+    const healedAt = this.#scheduler.now;
+    const until = healedAt + HEALED_MS_MAX;
     let looksAt = 0;
     let isOver = false;
     await this.#scheduler.run(() => {
       if (this.#isDead() || this.#scheduler.now > until || this.#scheduler.steps > STEPS_MAX) return true;
       if (this.#scheduler.steps < looksAt) return false;
       looksAt = this.#scheduler.steps + STEPS_PER_LOOK;
-      isOver = this.#areDone() && this.#areOver() && this.#cluster.pick() !== null;
+      isOver = this.#scheduler.now > healedAt + SETTLING_MS && this.#areDone() && this.#areOver() && this.#cluster.pick() !== null;
       return isOver;
     });
     if (this.#isDead()) return;
@@ -206,6 +207,8 @@ class Simulation {
 }
 
 const STEPS_PER_LOOK = 20;
+/** How long what failed before the end of faults may take to end, in milliseconds. */
+const SETTLING_MS = 2_000;
 
 function stackOf(fault: unknown): string {
   return fault instanceof Error ? (fault.stack ?? fault.message) : String(fault);
