@@ -135,7 +135,7 @@ export class RunDriver {
       const last = await this.#runTurn(ask, openFailure);
       const failure = await openFailure;
       if (failure !== null) return failure;
-      return last.type === "left" ? this.#leave(last.reason) : await this.#end(transition(this.#state, last.signal));
+      return last.type === "left" ? await this.#leave(last.reason) : await this.#end(transition(this.#state, last.signal));
     });
   }
 
@@ -150,7 +150,7 @@ export class RunDriver {
       return await work();
     } catch (fault) {
       this.#start.onFault(fault);
-      return this.#leave(fault);
+      return await this.#leave(fault);
     }
   }
 
@@ -162,7 +162,7 @@ export class RunDriver {
     try {
       await this.#recorder.close(events, { response, outputItems: response.output, notes });
     } catch (fault) {
-      if (fault instanceof RunLost) return this.#leave(fault);
+      if (fault instanceof RunLost) return await this.#leave(fault);
       this.#start.onUsed?.({ response, usage });
       return await this.#endUnstored(response, fault);
     }
@@ -171,8 +171,10 @@ export class RunDriver {
     return { type: "ended", response, notes, isStored: true };
   }
 
-  #leave(fault: unknown): RunOutcome {
+  async #leave(fault: unknown): Promise<RunOutcome> {
     this.#recorder.closeFeed();
+    // Whoever continues the run here must not find an append of this driver behind what it has read.
+    if (!(fault instanceof RunStopped)) await this.#recorder.settle();
     this.#start.watch?.noteLeave();
     return this.#recorder.isStored ? { type: "left", cause: leaveCause(fault) } : { type: "unstored", fault };
   }

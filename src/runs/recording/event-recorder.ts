@@ -31,6 +31,8 @@ export interface EventRecorder {
    * `events`.
    */
   close(events: readonly UnnumberedEvent[], end: ClosedRun): Promise<void>;
+  /** Resolves once no append is under way or waits for the store, whatever became of it. */
+  settle(): Promise<void>;
   /** Shows an end that could not be stored, so that live readers still get one. */
   showUnstoredEnd(events: readonly UnnumberedEvent[]): void;
   /** Closes the readers' streams without an end: another worker continues the run. */
@@ -82,6 +84,8 @@ class UnstoredRecorder implements EventRecorder {
   async close(events: readonly UnnumberedEvent[]): Promise<void> {
     this.showUnstoredEnd(events);
   }
+
+  async settle(): Promise<void> {}
 
   showUnstoredEnd(events: readonly UnnumberedEvent[]): void {
     this.#feed.publish(this.#numbering.number(events));
@@ -173,6 +177,10 @@ export class StoredRecorder implements EventRecorder {
     }
     this.#feed.publish(numberedEvents);
     this.#feed.end();
+  }
+
+  settle(): Promise<void> {
+    return this.#flushing;
   }
 
   showUnstoredEnd(events: readonly UnnumberedEvent[]): void {

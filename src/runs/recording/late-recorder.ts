@@ -70,6 +70,10 @@ export class LateRecorder implements EventRecorder {
     await this.#recorder?.close(events, end);
   }
 
+  async settle(): Promise<void> {
+    await this.#recorder?.settle();
+  }
+
   showUnstoredEnd(events: readonly UnnumberedEvent[]): void {
     this.#recorder?.showUnstoredEnd(events);
   }
@@ -129,6 +133,7 @@ export class SilentRecorder implements EventRecorder {
   async advance(): Promise<void> {}
   async close(): Promise<void> {}
   async storeNow(): Promise<void> {}
+  async settle(): Promise<void> {}
   record(): undefined {}
   showUnstoredEnd(): void {}
   closeFeed(): void {}
