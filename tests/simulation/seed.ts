@@ -155,7 +155,11 @@ class Simulation {
       if (this.#isDead() || this.#scheduler.now > until || this.#scheduler.steps > STEPS_MAX) return true;
       if (this.#scheduler.steps < looksAt) return false;
       looksAt = this.#scheduler.steps + STEPS_PER_LOOK;
-      isOver = this.#scheduler.now > healedAt + SETTLING_MS && this.#areDone() && this.#areOver() && this.#cluster.pick() !== null;
+      isOver =
+        this.#scheduler.now > healedAt + SETTLING_MS &&
+        this.#areDone() &&
+        this.#areOver() &&
+        this.#cluster.pick() !== null;
       return isOver;
     });
     if (this.#isDead()) return;

@@ -137,6 +137,11 @@ export class CommitQueue<Job, Outcome> {
     this.#schedule();
   }
 
+  /** Whether a commit with logged jobs has failed, and not all of them are stored since. */
+  get isRepairing(): boolean {
+    return this.#isRepairing;
+  }
+
   /** The characters of the logged jobs that are not stored yet. */
   get loggedSize(): number {
     return this.#loggedSize;

@@ -51,6 +51,8 @@ export class RunCommits {
   #writtenAt = Number.NEGATIVE_INFINITY;
   /** The latest logged change of each run that is not stored yet. */
   readonly #pendingJobs = new Map<string, WriteJob>();
+  /** The runs that this worker surely holds: a change of theirs was stored or logged under its present number. */
+  #held: { readonly worker: number; readonly ids: Set<string> } = { worker: 0, ids: new Set() };
   /** Runs of which a logged change was not stored: they are lost, and their next change finds that out. */
   readonly #lostIds = new Set<string>();
 
@@ -71,8 +73,12 @@ export class RunCommits {
   /** Resolves once the job is committed. */
   async add(job: WriteJob, urgency: CommitUrgency): Promise<WriteOutcome> {
     this.#endTurn();
+    const worker = this.#redoLog?.worker ?? 0;
     try {
       const outcome = await this.#queue.add(job, urgency);
+      this.#noteHolder(job, outcome, worker);
+      if (outcome !== "written" && this.#isAhead(job))
+        throw new StoreBusy("an earlier change of the run is in the redo log and not stored yet");
       if ("news" in job && job.news.length > 0) this.#onNews();
       return outcome;
     } finally {
@@ -110,12 +116,13 @@ export class RunCommits {
   }
 
   #takes(job: RedoJob): boolean {
-    if (this.#redoLog === null || this.#lostIds.has(job.responseId)) return false;
+    if (this.#redoLog === null || this.#lostIds.has(job.responseId) || !this.#isHeld(job)) return false;
     return this.#queue.loggedSize <= LOGGED_CHARACTERS_MAX && this.#redoLog.takes(job);
   }
 
   /** Returns false if these jobs are not safe in the log. */
   #write(jobs: readonly RedoJob[]): boolean {
+    if (!jobs.every((job) => this.#isHeld(job))) return false;
     const write = this.#redoLog?.write(jobs) ?? { type: "refused" };
     if (write.type === "refused") return false;
     this.#writtenAt = performance.now();
@@ -126,9 +133,37 @@ export class RunCommits {
     }
     for (const [place, job] of jobs.entries()) {
       this.#pendingJobs.set(job.responseId, job);
+      this.#heldBy(worker).add(job.responseId);
       this.#queue.addLogged(job, { worker, start, end: place === jobs.length - 1 ? end : start });
     }
     return true;
+  }
+
+  /** Whether a run is new, or its changes may be logged: after a lost lease, another worker may have claimed it. */
+  #isHeld({ type, responseId }: RedoJob): boolean {
+    return type === "open" || this.#heldBy(this.#redoLog?.worker ?? 0).has(responseId);
+  }
+
+  /** `worker`: the number of this worker before the change was committed. */
+  #noteHolder(job: WriteJob, outcome: WriteOutcome, worker: number): void {
+    if (this.#redoLog === null || !("responseId" in job)) return;
+    const ids = this.#heldBy(this.#redoLog.worker);
+    const goesOn = job.type === "open" || job.type === "append" || job.type === "advance";
+    // The first commit of a process gives it its number.
+    const isUnderNumber = worker === this.#redoLog.worker || (worker === 0 && job.type === "open");
+    if (goesOn && outcome === "written" && isUnderNumber) ids.add(job.responseId);
+    else if (goesOn ? outcome === "unchanged" : job.type !== "tool") ids.delete(job.responseId);
+  }
+
+  /** The runs that this worker holds; those of an earlier number are forgotten. */
+  #heldBy(worker: number): Set<string> {
+    if (this.#held.worker !== worker) this.#held = { worker, ids: new Set() };
+    return this.#held.ids;
+  }
+
+  /** Whether a job was committed before a logged change of its run, whose commit has failed. */
+  #isAhead(job: WriteJob): boolean {
+    return this.#queue.isRepairing && "responseId" in job && this.isUnstored(job.responseId);
   }
 
   /** Whether a logged change of this run is not stored yet. */

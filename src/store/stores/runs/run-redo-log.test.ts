@@ -60,6 +60,22 @@ test("while another program locks the database, events go on; then they are stor
   await expect.poll(() => readNumbers(events, RUN).catch(() => [])).toEqual(numbersFrom(0, 199));
 });
 
+test("after a lost lease nothing is logged of the runs from before it", async () => {
+  const file = temporaryFile();
+  const { events, ledger } = await openTestStore({ file });
+  await openRun(events);
+  expect(events.appendNow(RUN, textEvents(1, 1))).toBe(true);
+  await expect.poll(() => readNumbers(events, RUN)).toEqual([0, 1]);
+  const other = new DatabaseSync(file); // Does what another worker does that finds this one dead.
+  other.exec("pragma busy_timeout = 5000; delete from event_journal; delete from workers");
+  other.close();
+  expect(await ledger.renewLease()).toBe(false);
+  await openRun(events, "resp_2");
+  expect(events.appendNow(RUN, textEvents(2, 1))).toBe(false);
+  await expect(events.append(RUN, textEvents(2, 1))).rejects.toThrow(RunLost);
+  expect(events.appendNow("resp_2", textEvents(1, 1))).toBe(true);
+});
+
 test("a run that another worker has removed is lost at its end, and later changes are no longer logged", async () => {
   const file = temporaryFile();
   const { events } = await openTestStore({ file });

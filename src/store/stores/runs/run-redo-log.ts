@@ -43,6 +43,11 @@ export class RunRedoLog {
     this.#own = own;
   }
 
+  /** The number of this worker; 0 if it has none. */
+  get worker(): number {
+    return ownNumber(this.#own);
+  }
+
   /** Whether this job may be written now. */
   takes(job: RedoJob): boolean {
     const worker = ownNumber(this.#own);
