@@ -135,7 +135,9 @@ export class RunDriver {
       const last = await this.#runTurn(ask, openFailure);
       const failure = await openFailure;
       if (failure !== null) return failure;
-      return last.type === "left" ? await this.#leave(last.reason) : await this.#end(transition(this.#state, last.signal));
+      return last.type === "left"
+        ? await this.#leave(last.reason)
+        : await this.#end(transition(this.#state, last.signal));
     });
   }
 

@@ -9,6 +9,8 @@ export const LEFT_RUN_MS = 10_000;
 
 /** What is told of a run that a repeated request may find. */
 export interface RunHold {
+  /** The worker that holds the key of the request; null if it has none. */
+  readonly worker: number | null;
   /** Says which response it is, before its model is asked. */
   name(responseId: string): Promise<void>;
   /** The response exists. */
@@ -33,6 +35,10 @@ export class KeyHold implements RunHold {
     this.#store = store;
     this.#claimedKey = claimedKey;
     this.#log = log;
+  }
+
+  get worker(): number {
+    return this.#claimedKey.worker;
   }
 
   /** Says which response it is, before its model is asked. */

@@ -172,7 +172,8 @@ async function admit(context: CreateContext, request: CreateResponseRequest, cal
   await context.budgets.requireRoom(principal);
   if (request.store !== false) await context.quota.requireRoom(principal.owner);
   const admission = await Admission.open(context.limiter, principal);
-  const { task, openedRun, lock } = await prepareRun(context.preparing, caller, request, createdAt);
+  const { task, openedRun: preparedRun, lock } = await prepareRun(context.preparing, caller, request, createdAt);
+  const openedRun = { ...preparedRun, claimedBy: caller.runHold?.worker ?? null };
   await lock.during(async () => caller.runHold?.name(openedRun.response.id));
   const need = { input: task.inputTokensEstimate, outputMax: openedRun.response.max_output_tokens };
   await lock.during(() => admission.reserve(need));

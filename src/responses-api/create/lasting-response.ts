@@ -50,7 +50,7 @@ async function answerLasting(
 
 /** Only names the response. */
 function namingHold(name: RunHold["name"]): RunHold {
-  return { name, begin: () => {}, act: () => {}, end: () => {}, release: async () => {} };
+  return { worker: null, name, begin: () => {}, act: () => {}, end: () => {}, release: async () => {} };
 }
 
 /**

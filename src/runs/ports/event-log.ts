@@ -28,6 +28,11 @@ export interface OpenedRun {
   readonly task?: string | null;
   /** Whether the request had `stream`; false if absent. The replies of cancel and replay depend on it. */
   readonly streamed?: boolean;
+  /**
+   * The worker that claimed the key of the request; null or absent without one. Under another number nothing is stored,
+   * because the key may belong to another request by then.
+   */
+  readonly claimedBy?: number | null;
   /** The origin of the request, for lists of responses. */
   readonly origin?: RunOrigin;
 }

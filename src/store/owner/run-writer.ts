@@ -271,8 +271,7 @@ export class RunWriter {
 
   /** Nothing of this worker can be claimed between this check and the commit. */
   async #requireLease(transaction: Kysely<Database>, worker: number): Promise<void> {
-    if (!(await this.#lease.hold(transaction, worker)))
-      throw new RunLost(LEASE_LOST);
+    if (!(await this.#lease.hold(transaction, worker))) throw new RunLost(LEASE_LOST);
   }
 
   #context(unheld: ReadonlySet<string>): CommitContext {

@@ -53,6 +53,7 @@ function retryCountOf({ headers }: Peer): number | null {
  * Otherwise it goes on for a while, so that a retry finds it.
  */
 export class LostRunHold implements RunHold {
+  readonly worker = null;
   readonly #store: CreateKeyStore;
   readonly #caller: Pick<LostCaller, "principal" | "signal" | "log">;
   readonly #fingerprint: string;

@@ -2,6 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { verifies } from "../../../../tests/verifies.ts";
+import { RunLost } from "../../../runs/ports/store-faults.ts";
 import { claimUnmade } from "../../claim-unmade.fixture.ts";
 import { openStoreInThisThread, openTestStore, readNumbers, temporaryFile } from "../../store.fixture.ts";
 import { aResponse, OURS } from "../../stored-shapes.fixture.ts";
@@ -27,6 +28,17 @@ test("what begins in the very commit that learns of the lost lease is stored und
   await store.events.open(run("resp_2"), textEvents(0, 1));
   await store.events.append("resp_2", textEvents(1, 1));
   expect(await readNumbers(store.events, "resp_2")).toEqual([0, 1]);
+});
+
+test("a response whose key was claimed before the lease was lost is not stored", async () => {
+  const file = temporaryFile();
+  const store = await openTestStore({ file });
+  const key = { operation: "createResponse", key: "order-1", fingerprint: "aa", isKept: true };
+  const claim = await store.createKeys.claim(OURS, key);
+  const claimedBy = claim.type === "first" ? claim.claimedKey.worker : null;
+  removeWorkers(file);
+  await expect(store.events.open({ ...run("resp_1"), claimedBy }, textEvents(0, 1))).rejects.toThrow(RunLost);
+  expect(await store.createKeys.claim(OURS, key)).toMatchObject({ type: "first" });
 });
 
 test("a worker that lost its lease before it first read events reads them under a new number", async () => {

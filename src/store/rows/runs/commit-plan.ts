@@ -169,6 +169,7 @@ class CommitDraft {
 
   #open(job: Extract<WriteJob, { type: "open" }>): WriteOutcome {
     const { responseId, owner, snapshot, origin, task, streamed, conversationId } = job;
+    if (this.#hasLostKey(job)) return "unchanged";
     this.#addResponse(
       { responseId, owner, streamed, conversationId, origin },
       { ...snapshot, worker: this.#context.worker, task },
@@ -180,7 +181,7 @@ class CommitDraft {
 
   #storeWhole(job: Extract<WriteJob, { type: "whole" }>, index: number): WriteOutcome {
     const { responseId, owner, snapshot, origin, ending, streamed, conversation } = job;
-    if (this.#context.lostIds.has(responseId)) return "unchanged";
+    if (this.#context.lostIds.has(responseId) || this.#hasLostKey(job)) return "unchanged";
     const run = this.#begin(responseId, { owner, tail: emptyTail(0) }, true);
     const outcome = addEvents(run, job.events);
     run.state = outcome === "written" ? "ended" : "deleted";
@@ -193,6 +194,11 @@ class CommitDraft {
     if (conversation !== null) this.#endInConversation(conversation, responseId, owner, index);
     for (const event of job.news) this.#news.push({ ...event, owner, responseId });
     return outcome;
+  }
+
+  /** Whether the key of its request was claimed under an earlier number, with which it was lost. */
+  #hasLostKey({ claimedBy }: { readonly claimedBy?: number | null }): boolean {
+    return claimedBy != null && claimedBy !== this.#context.worker;
   }
 
   /** A new row. Its columns always have the same order. */

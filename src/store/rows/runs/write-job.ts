@@ -18,6 +18,8 @@ export type WriteJob =
       readonly type: "open";
       readonly responseId: string;
       readonly owner: Owner;
+      /** As in `OpenedRun`. */
+      readonly claimedBy?: number | null;
       readonly snapshot: Snapshot;
       readonly origin: Origin;
       readonly task: string | null;
@@ -51,6 +53,8 @@ export type WriteJob =
       readonly type: "whole";
       readonly responseId: string;
       readonly owner: Owner;
+      /** As in `OpenedRun`. */
+      readonly claimedBy?: number | null;
       /** The final snapshot. */
       readonly snapshot: Snapshot;
       readonly origin: Origin;

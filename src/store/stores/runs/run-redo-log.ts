@@ -52,6 +52,7 @@ export class RunRedoLog {
   takes(job: RedoJob): boolean {
     const worker = ownNumber(this.#own);
     if (worker === 0 || worker === this.#lostWorker || performance.now() < this.#pausedUntil) return false;
+    if (job.type === "open" && job.claimedBy != null && job.claimedBy !== worker) return false;
     return sizeOfJob(job) <= JOB_CHARACTERS_MAX && this.#holdsLease();
   }
 
