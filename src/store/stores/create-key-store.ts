@@ -21,18 +21,20 @@ const LOST_REPLY = "lostReply";
 /** About as many keys are forgotten by one statement. */
 const FORGOTTEN_MAX = 1_000;
 
+type Calls = Pick<DatabaseCalls, "workerNumber" | "findDeadWorkers" | "listUnmadeRuns">;
+
 /**
  * The keys of creates in the database. A row names the worker that creates its subject. While that worker lives, only
  * its writes free the key, so they are retried until the database is back.
  */
 export class StoredCreateKeys implements CreateKeyStore {
   readonly #db: Kysely<Database>;
-  readonly #calls: Pick<DatabaseCalls, "workerNumber" | "findDeadWorkers">;
+  readonly #calls: Calls;
   readonly #laterWrites = new LaterWrites();
   /** What the holders of keys have named. */
   readonly #subjectIds = new WeakMap<ClaimedKey, string>();
 
-  constructor(db: Kysely<Database>, calls: Pick<DatabaseCalls, "workerNumber" | "findDeadWorkers">) {
+  constructor(db: Kysely<Database>, calls: Calls) {
     this.#db = db;
     this.#calls = calls;
   }
@@ -169,9 +171,15 @@ export class StoredCreateKeys implements CreateKeyStore {
     return this.#db.updateTable("create_keys").where((expression) => expression.and(keyColumns(owner, key)));
   }
 
-  /** Whether the creator has died before its subject was kept. */
+  /**
+   * Whether the creator has died before its subject was kept. It is removed from the list of workers first: until then,
+   * it may come back to life and store its subject, or its redo log has it.
+   */
   async #isFree({ worker, subject_id: subjectId }: KeyRow): Promise<boolean> {
     if (worker === null || (await findLivingWorkers(this.#db, this.#calls)).has(worker)) return false;
+    await this.#calls.listUnmadeRuns(); // Removes the dead, unless this worker is taken for dead itself.
+    const listed = await this.#db.selectFrom("workers").select("id").where("id", "=", worker).executeTakeFirst();
+    if (listed !== undefined) return false;
     return subjectId === null || !(await this.#isStored(subjectId));
   }
 

@@ -94,6 +94,18 @@ test("whoever wakes with others from a long sleep gives them a term to say that 
   expect(await claimed()).toEqual(["resp_1"]); // The first worker did not renew its lease.
 });
 
+test("a key of a worker taken for dead is given to another only once the worker can store nothing", async () => {
+  const { one, other } = await twoWorkers();
+  const key = { operation: "createResponse", key: "order-1", fingerprint: "aa", isKept: true };
+  const claim = await one.createKeys.claim(OURS, key);
+  const claimedBy = claim.type === "first" ? claim.claimedKey.worker : null;
+  pass(LEASE_MS / 2);
+  await other.ledger.renewLease();
+  pass(LEASE_MS / 2 + 1);
+  expect(await other.createKeys.claim(OURS, key)).toMatchObject({ type: "first" });
+  await expect(one.events.open({ ...run("resp_2"), claimedBy }, textEvents(0, 1))).rejects.toThrow(RunLost);
+});
+
 test("whoever was kept from writing by a lock gives the others a term, because it kept them too", async () => {
   verifies("state.lock.leases-survive");
   const { file, other, claimed } = await twoWorkers();
