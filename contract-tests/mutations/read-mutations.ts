@@ -14,13 +14,13 @@ export interface Mutation {
   readonly to: string;
 }
 
-/** Reads mutations.yaml. Throws if an entry is incomplete or a sentence occurs twice. */
-export function readMutations(): Mutation[] {
-  const entries: unknown = parse(readFileSync(join(import.meta.dirname, "mutations.yaml"), "utf8"));
-  if (!Array.isArray(entries)) throw new Error("mutations.yaml is not a list.");
+/** Reads a list of mutations. Throws if an entry is incomplete or a sentence occurs twice. */
+export function readMutations(file = join(import.meta.dirname, "mutations.yaml")): Mutation[] {
+  const entries: unknown = parse(readFileSync(file, "utf8"));
+  if (!Array.isArray(entries)) throw new Error(`${file} is not a list.`);
   const mutations = entries.map(mutationOf);
   const twice = mutations.find(({ says }, index) => mutations.findIndex((other) => other.says === says) < index);
-  if (twice !== undefined) throw new Error(`"${twice.says}" occurs twice in mutations.yaml.`);
+  if (twice !== undefined) throw new Error(`"${twice.says}" occurs twice in ${file}.`);
   return mutations;
 }
 

@@ -1,35 +1,61 @@
 import { parseArgs } from "node:util";
-import { SharedDatabase } from "./database.ts";
-import { runSeed } from "./seed.ts";
-import { simulateSystem } from "./system.ts";
+import { runMutations } from "./mutations.ts";
+import { runSeeds, type SeedFault } from "./worker-processes.ts";
 
-const startedAt = performance.now();
-const realNow = performance.now.bind(performance);
-const { values } = parseArgs({
+/**
+ * Simulates nodes with faults, one seed after the other, and prints the first faults with their steps. Exits with an
+ * error if there is one.
+ *
+ * usage: node tests/simulation/main.ts [--seeds 1000] [--from 1] [--jobs 2]
+ *        node tests/simulation/main.ts --seed 17        prints all steps of this seed
+ *        node tests/simulation/main.ts --mutations [words of the mutations to try]
+ */
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     seeds: { type: "string", default: "1000" },
     from: { type: "string", default: "1" },
+    jobs: { type: "string", default: "2" },
     seed: { type: "string" },
+    mutations: { type: "boolean", default: false },
   },
 });
-const database = await SharedDatabase.create();
-simulateSystem();
-const first = Number(values.seed ?? values.from);
-const last = values.seed === undefined ? first + Number(values.seeds) - 1 : first;
-let [steps, found, ms] = [0, 0, 0];
-const kinds = new Map<string, number[]>();
-for (let seed = first; seed <= last; seed += 1) {
-  const outcome = await runSeed(seed, database, values.seed !== undefined);
-  steps += outcome.steps;
-  ms += outcome.ms;
-  if (values.seed !== undefined) console.log(outcome.trace.join("\n"), outcome.hash);
-  if (outcome.violation === null) continue;
-  found += 1;
-  kinds.set(outcome.violation.promise, [...(kinds.get(outcome.violation.promise) ?? []), seed]);
-  console.log(`seed ${seed}: ${outcome.violation.message.slice(0, values.seed === undefined ? 300 : 5000)}`);
+
+const STEPS_SHOWN = 200;
+const MS_PER_S = 1_000;
+
+if (values.mutations) process.exitCode = (await runMutations(positionals, Number(values.jobs))) ? 0 : 1;
+else if (values.seed === undefined) await simulate();
+else await replay(Number(values.seed));
+
+async function simulate(): Promise<void> {
+  const startedAt = performance.now();
+  const [from, seeds, jobs] = [Number(values.from), Number(values.seeds), Number(values.jobs)];
+  const faults: SeedFault[] = [];
+  const sum = await runSeeds({ from, seeds, jobs }, (fault) => {
+    if (faults.push(fault) === 1) show(fault);
+    else console.log(`seed ${fault.seed}: ${fault.message}`);
+    return true;
+  });
+  const seconds = Math.round((performance.now() - startedAt) / MS_PER_S);
+  console.log(
+    `${sum.seeds} seeds, ${sum.steps} steps, ${Math.round(sum.simulatedMs / MS_PER_S)} s simulated in ${seconds} s; ${faults.length} seeds found a fault`,
+  );
+  if (faults.length > 0) process.exitCode = 1;
 }
-for (const [kind, seeds] of kinds) console.log(kind, seeds.length, seeds.slice(0, 10).join(" "));
-console.log(
-  `${last - first + 1} seeds, ${found} found, ${steps} steps, ${Math.round(ms / 1000)} s simulated in ${Math.round(realNow() - startedAt)} ms`,
-);
-process.exit(found > 0 ? 1 : 0);
+
+function show({ seed, message, trace, hash }: SeedFault): void {
+  console.log(trace.slice(-STEPS_SHOWN).join("\n"));
+  console.log(`seed ${seed}: ${message}`);
+  console.log(`These are its last steps; all of them (${hash}): make simulate ARGS="--seed ${seed}"`);
+}
+
+async function replay(seed: number): Promise<void> {
+  const { traces } = await runSeeds({ from: seed, seeds: 1, jobs: 1, isTraced: true }, (fault) => {
+    console.log(fault.trace.join("\n"));
+    console.log(`seed ${seed}: ${fault.message}`);
+    process.exitCode = 1;
+    return true;
+  });
+  if (process.exitCode !== 1) console.log(traces.join("\n"));
+}
