@@ -49,7 +49,7 @@ DOCS_SITE_INSTALLED := scripts/docs-site/node_modules/.package-lock.json
 # No package runs a script of its own.
 NPM_CI := npm ci --include=dev --ignore-scripts --loglevel=error --no-progress
 
-.PHONY: help setup node-version startable free-ports page screenshots docs speech-engine language-engine generate generate-check dev start debian-programs test-setup test test-quick trials clients cluster-test durability upgrade-test contract-test pacts mutations requirements check structure bench real-model fuzz real-speech tools-quality analyst-trial mcp-servers client-build package newcomer sbom code-packages
+.PHONY: help setup node-version startable free-ports page screenshots docs speech-engine language-engine generate generate-check dev start debian-programs test-setup test test-quick trials clients cluster-test durability simulate upgrade-test contract-test pacts mutations requirements check structure bench real-model fuzz real-speech tools-quality analyst-trial mcp-servers client-build package newcomer sbom code-packages
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -125,6 +125,9 @@ upgrade-test: node-version debian-programs ## replace servers of an earlier comm
 
 durability: node-version debian-programs ## kill servers and cut off their database under responses, and see that each ends well: 45 minutes; make durability ARGS=--help
 	node scripts/durability/main.ts $(ARGS)
+
+simulate: $(INSTALLED) ## run nodes with faults in one process, by seeds, and see that runs keep their promises; make simulate ARGS="--seeds 100000", ARGS="--seed 17", ARGS=--mutations
+	node tests/simulation/main.ts $(ARGS)
 
 contract-test: $(INSTALLED) ## run the contract tests: clients write pacts, and servers are held to them; make contract-test ARGS=--help
 	node scripts/contract-test.ts $(ARGS)
