@@ -375,6 +375,16 @@ export class ResponsesApiClient {
     return this.#send({ operationId: "listInputItems", method: "GET", path: `/v1/responses/${encodeURIComponent(responseId)}/input_items`, query: query ?? {}, accept: "json" }, options);
   }
 
+  /** `POST /v1/responses/{response_id}/pause` Pause a background response */
+  pauseResponse(responseId: string, options?: RequestOptions): Promise<Schema.Response> {
+    return this.#send({ operationId: "pauseResponse", method: "POST", path: `/v1/responses/${encodeURIComponent(responseId)}/pause`, query: {}, accept: "json" }, options);
+  }
+
+  /** `POST /v1/responses/{response_id}/resume` Resume a paused response */
+  resumeResponse(responseId: string, options?: RequestOptions): Promise<Schema.Response> {
+    return this.#send({ operationId: "resumeResponse", method: "POST", path: `/v1/responses/${encodeURIComponent(responseId)}/resume`, query: {}, accept: "json" }, options);
+  }
+
   /** `GET /v1/responses/{response_id}/timeline` List when the events of a response were made */
   listResponseTimeline(responseId: string, query?: { readonly limit?: number; readonly after?: number }, options?: RequestOptions): Promise<Schema.ResponseTimeline> {
     return this.#send({ operationId: "listResponseTimeline", method: "GET", path: `/v1/responses/${encodeURIComponent(responseId)}/timeline`, query: query ?? {}, accept: "json" }, options);

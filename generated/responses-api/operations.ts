@@ -146,6 +146,10 @@ export interface ResponsesApiHandlers<Context> {
   listResponseExchanges(request: ListResponseExchangesCall, context: Context): Promise<ListResponseExchangesReply>;
   /** `GET /v1/responses/{response_id}/input_items` List the input items of a response */
   listInputItems(request: ListInputItemsCall, context: Context): Promise<ListInputItemsReply>;
+  /** `POST /v1/responses/{response_id}/pause` Pause a background response */
+  pauseResponse(request: PauseResponseCall, context: Context): Promise<PauseResponseReply>;
+  /** `POST /v1/responses/{response_id}/resume` Resume a paused response */
+  resumeResponse(request: ResumeResponseCall, context: Context): Promise<ResumeResponseReply>;
   /** `GET /v1/responses/{response_id}/timeline` List when the events of a response were made */
   listResponseTimeline(request: ListResponseTimelineCall, context: Context): Promise<ListResponseTimelineReply>;
   /** `GET /v1/skills` List skills */
@@ -1017,6 +1021,28 @@ export interface ListInputItemsCall {
 export type ListInputItemsReply =
   | BodyReply<200, Schema.ItemList>
   | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface PauseResponseCall {
+  readonly path: { readonly response_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type PauseResponseReply =
+  | BodyReply<200, Schema.Response>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  ;
+
+export interface ResumeResponseCall {
+  readonly path: { readonly response_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type ResumeResponseReply =
+  | BodyReply<200, Schema.Response>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface ListResponseTimelineCall {
@@ -2661,6 +2687,40 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     bodySchema: null,
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "ItemList",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "pauseResponse",
+    method: "post",
+    path: "/v1/responses/:response_id/pause",
+    summary: "Pause a background response",
+    extension: true,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replySchema: "Response",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "resumeResponse",
+    method: "post",
+    path: "/v1/responses/:response_id/resume",
+    summary: "Resume a paused response",
+    extension: true,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replySchema: "Response",
     eventSchema: null,
     lineSchema: null,
   },

@@ -323,6 +323,7 @@ export declare const readAccessProgramsInput: Validate<Schema.AccessProgramsInpu
 export declare const readAccessPrograms: Validate<Schema.AccessPrograms>;
 export declare const readBackgroundOptionsInput: Validate<Schema.BackgroundOptionsInput>;
 export declare const readImageContextInput: Validate<Schema.ImageContextInput>;
+export declare const readResponsePause: Validate<Schema.ResponsePause>;
 export declare const readImageContext: Validate<Schema.ImageContext>;
 export declare const readOutputAudio: Validate<Schema.OutputAudio>;
 export declare const readCreateResponseRequest: Validate<Schema.CreateResponseRequest>;

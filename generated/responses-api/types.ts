@@ -206,6 +206,72 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/responses/{response_id}/pause": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a background response
+         * @description The response stops before the next turn of its model, once its calls have ended, and is then held by no server. It stays so over restarts until it is resumed or cancelled. After 30 days it is cancelled. A response that is paused already is returned unchanged.
+         */
+        post: operations["pauseResponse"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{response_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a paused response
+         * @description The response goes on from its recorded turns and calls, on any server with a free place. A response that is not paused is returned unchanged.
+         */
+        post: operations["resumeResponse"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/responses/{response_id}/events": {
         parameters: {
             query?: never;
@@ -4890,6 +4956,16 @@ export interface components {
             /** @enum {string|null} */
             context_compression?: "auto" | "disabled" | "enabled" | null;
         };
+        /** @description A pause of a background response. Only in plain bodies of responses that are paused. */
+        ResponsePause: {
+            /** @description When the pause was asked for, in Unix seconds. */
+            since: number;
+            /**
+             * @description pausing until the turn and its calls have ended, then paused.
+             * @enum {string}
+             */
+            status: "pausing" | "paused";
+        };
         /** @description How images in the context are treated. */
         ImageContext: {
             /** @enum {string} */
@@ -5256,6 +5332,7 @@ export interface components {
             output: components["schemas"]["OutputItem"][];
             parallel_tool_calls: boolean;
             presence_penalty: number;
+            pause?: components["schemas"]["ResponsePause"];
             previous_response_id: string | null;
             prompt?: components["schemas"]["PromptTemplate"];
             prompt_cache_diagnostics?: components["schemas"]["PromptCacheDiagnostics"];
@@ -9007,6 +9084,7 @@ export type AccessProgramsInput = components['schemas']['AccessProgramsInput'];
 export type AccessPrograms = components['schemas']['AccessPrograms'];
 export type BackgroundOptionsInput = components['schemas']['BackgroundOptionsInput'];
 export type ImageContextInput = components['schemas']['ImageContextInput'];
+export type ResponsePause = components['schemas']['ResponsePause'];
 export type ImageContext = components['schemas']['ImageContext'];
 export type OutputAudio = components['schemas']['OutputAudio'];
 export type CreateResponseRequest = components['schemas']['CreateResponseRequest'];
@@ -10093,6 +10171,154 @@ export interface operations {
                 };
             };
             /** @description The response is finished and was made in the foreground, or in the background with `stream`. Codes: invalid_request_error. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description The response does not exist, or was made with `store` false. Codes: invalid_request_error. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
+        };
+    };
+    pauseResponse: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description Begins with resp_. */
+                response_id: components["parameters"]["ResponseId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The response, with `pause`. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Response"];
+                };
+            };
+            /** @description The response has ended, or was not made in the background. Codes: response_not_active, pause_not_supported. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description The response does not exist, or was made with `store` false. Codes: invalid_request_error. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
+        };
+    };
+    resumeResponse: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description Begins with resp_. */
+                response_id: components["parameters"]["ResponseId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The response. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Response"];
+                };
+            };
+            /** @description The response has ended, or was not made in the background. Codes: response_not_active, pause_not_supported. */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];

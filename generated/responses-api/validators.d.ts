@@ -317,6 +317,7 @@ export declare const validateAccessProgramsInput: Validate<Schema.AccessPrograms
 export declare const validateAccessPrograms: Validate<Schema.AccessPrograms>;
 export declare const validateBackgroundOptionsInput: Validate<Schema.BackgroundOptionsInput>;
 export declare const validateImageContextInput: Validate<Schema.ImageContextInput>;
+export declare const validateResponsePause: Validate<Schema.ResponsePause>;
 export declare const validateImageContext: Validate<Schema.ImageContext>;
 export declare const validateOutputAudio: Validate<Schema.OutputAudio>;
 export declare const validateCreateResponseRequest: Validate<Schema.CreateResponseRequest>;

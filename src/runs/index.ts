@@ -7,4 +7,5 @@ export type { LeaveCause, RunOutcome, RunUse } from "./run-driver.ts";
 export { estimateTokens, responseUsage } from "./run-end.ts";
 export { INTERRUPTED_FAILURE, OUTDATED_FAILURE, POISONED_FAILURE } from "./run-failures.ts";
 export { QueueClosed, RunHost, type RunOrder, RunsExhausted } from "./run-host.ts";
+export { KnownRequests } from "./run-requests.ts";
 export type { RunFailure, RunPlan } from "./run-state.ts";

@@ -4,7 +4,7 @@ import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import type { EventLog, OpenedRun } from "./ports/event-log.ts";
 import type { RunWatch } from "./ports/run-watch.ts";
-import { RunLost, RunSuspended, StoreBusy, StoreStopped } from "./ports/store-faults.ts";
+import { RunLost, RunPaused, RunSuspended, StoreBusy, StoreStopped } from "./ports/store-faults.ts";
 import type { RecordedEvent } from "./recorded-event.ts";
 import type { EventRecorder } from "./recording/event-recorder.ts";
 import { restoreRun, type ShownAnswer } from "./restore-run.ts";
@@ -101,6 +101,8 @@ export type LeaveCause =
   | { readonly type: "unstored_end" }
   /** It waits until it is due. */
   | { readonly type: "suspended"; readonly suspension: RunSuspended }
+  /** It waits until it is resumed. */
+  | { readonly type: "paused" }
   /** This process has a bug. */
   | { readonly type: "fault" };
 
@@ -279,6 +281,7 @@ function endOfStop({ reason }: AbortSignal): Last {
 
 function leaveCause(fault: unknown): LeaveCause {
   if (fault instanceof RunSuspended) return { type: "suspended", suspension: fault };
+  if (fault instanceof RunPaused) return { type: "paused" };
   if (fault instanceof StoreStopped || fault instanceof StoreBusy) return { type: "store" };
   if (fault instanceof RunLost) return { type: "lost" };
   return { type: fault instanceof RunStopped ? "released" : "fault" };

@@ -6,6 +6,7 @@ import type { Subscription } from "./reading/live-feed.ts";
 import type { RecordedEvent } from "./recorded-event.ts";
 import type { LeaveCause, RunOutcome, RunStart } from "./run-driver.ts";
 import { RunStopped } from "./run-failures.ts";
+import { KnownRequests } from "./run-requests.ts";
 import type { RunFailure } from "./run-state.ts";
 import {
   type LiveRun,
@@ -78,6 +79,8 @@ interface WaitingRun {
 
 /** The runs of this process. Limits how many run and wait, publishes their events to readers, and stops them. */
 export class RunHost {
+  /** What clients ask of these runs. */
+  readonly requests = new KnownRequests();
   readonly #options: RunHostOptions;
   readonly #hostedRuns = new ShortLivedMap<string, HostedRun>();
   /** Runs that are being stored and will then wait in the queue. */
@@ -88,6 +91,7 @@ export class RunHost {
   #queueClosed = false;
   #sharedQueue: SharedQueue | null = null;
   #onLeave: OnLeave = () => {};
+  #onRequest: (responseId: string) => void = () => {};
 
   constructor(options: RunHostOptions) {
     this.#options = options;
@@ -100,6 +104,16 @@ export class RunHost {
 
   onLeave(listener: OnLeave): void {
     this.#onLeave = listener;
+  }
+
+  /** `listener` is called with runs of which a client asks something. Must not throw. */
+  onRequest(listener: (responseId: string) => void): void {
+    this.#onRequest = listener;
+  }
+
+  /** Call after storing what a client asks of a run. */
+  tellRequest(responseId: string): void {
+    this.#onRequest(responseId);
   }
 
   /** How many more waiting runs from elsewhere can be made here now; unlimited if there is no shared queue. */
@@ -198,6 +212,11 @@ export class RunHost {
   /** Whether the model of a run was called here. */
   hasBegun(responseId: string): boolean {
     return this.#hostedRuns.get(responseId)?.hasBegun === true;
+  }
+
+  /** Whether a run waits here for a place. */
+  isWaiting(responseId: string): boolean {
+    return this.#queue.some(({ run }) => run.responseId === responseId);
   }
 
   has(responseId: string): boolean {

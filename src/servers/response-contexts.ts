@@ -76,6 +76,7 @@ export function createContext(
       sealer,
       nodeName: config.nodeName,
       meter: accounts.meter,
+      requests: watching.runs.requests,
     },
     watching,
     quota: store.quota,

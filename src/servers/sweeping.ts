@@ -19,6 +19,8 @@ const SWEEP_INTERVAL_MAX_MS = 60_000;
 const SWEEP_INTERVAL_MIN_MS = 1_000;
 /** How long usage is counted by the minute: 35 days, in seconds. */
 const USAGE_MINUTES_SECONDS = 35 * 86_400;
+/** How long a response may be paused, in seconds: 30 days. It is then cancelled. */
+const PAUSE_SECONDS_MAX = 30 * 86_400;
 /** Pause between two steps of a sweep, in milliseconds, so that requests are served in between. */
 const STEP_PAUSE_MS = 10;
 
@@ -35,7 +37,8 @@ export function sweepExpired(
     exchanges,
     usage,
     createKeys,
-  }: Pick<Store, "expiry" | "erasure" | "files" | "containers" | "exchanges" | "usage" | "createKeys">,
+    ledger,
+  }: Pick<Store, "expiry" | "erasure" | "files" | "containers" | "exchanges" | "usage" | "createKeys" | "ledger">,
   { responsesTtlMs, exchangesTtlMs }: Pick<Config, "responsesTtlMs" | "exchangesTtlMs">,
   log: Logger,
 ): Sweeping {
@@ -48,6 +51,7 @@ export function sweepExpired(
     sweepExchanges,
     usageSweep(usage),
     createKeySweep(createKeys),
+    pauseSweep(ledger, log),
   ];
   if (responsesTtlMs === 0) return startSweeping(always, SWEEP_INTERVAL_MAX_MS, log);
   // Data outlives its expiry by at most a tenth of its lifetime, and by at most a minute.
@@ -95,6 +99,15 @@ function createKeySweep(createKeys: Store["createKeys"]): Sweep {
   return async (signal) => {
     const before = Math.floor(Date.now() / 1000) - KEY_LIFE_SECONDS;
     while ((await createKeys.deleteOld(before)) > 0) await sleep(STEP_PAUSE_MS, null, { signal });
+  };
+}
+
+/** Cancels runs that were paused too long. Whoever claims them ends them. */
+function pauseSweep(ledger: Pick<Store["ledger"], "stopPaused">, log: Logger): Sweep {
+  return async () => {
+    const stoppedIds = await ledger.stopPaused(Math.floor(Date.now() / 1000) - PAUSE_SECONDS_MAX);
+    if (stoppedIds.length > 0)
+      log.info({ responseIds: stoppedIds }, "responses that were paused too long are cancelled");
   };
 }
 

@@ -5,7 +5,7 @@ import { UsageMeter } from "../../src/responses-api/access/usage-meter.ts";
 import { ApprovalsInUse } from "../../src/responses-api/create/response-lock.ts";
 import { RunRecovery } from "../../src/responses-api/recovery/run-recovery.ts";
 import { createSealer } from "../../src/responses-api/seal.ts";
-import { RunHost } from "../../src/runs/index.ts";
+import { KnownRequests, RunHost } from "../../src/runs/index.ts";
 import type { RunLedger, UnmadeRuns } from "../../src/runs/ports/run-ledger.ts";
 import type { RunWatch } from "../../src/runs/ports/run-watch.ts";
 import { openTestStore } from "../../src/store/store.fixture.ts";
@@ -38,7 +38,10 @@ async function recoveryWithHeldClaims() {
     release: (id, release) => ledger.release(id, release),
     renewLease: () => ledger.renewLease(),
     requestStop: (id) => ledger.requestStop(id),
-    listStopRequests: () => ledger.listStopRequests(),
+    requestPause: (responseId) => ledger.requestPause(responseId),
+    requestResume: (responseId) => ledger.requestResume(responseId),
+    stopPaused: (before) => ledger.stopPaused(before),
+    listRequests: () => ledger.listRequests(),
   };
   const said: string[] = [];
   const note = (_fields: object, message: string): void => void said.push(message);
@@ -52,6 +55,7 @@ async function recoveryWithHeldClaims() {
         sealer: createSealer(() => [new Uint8Array(32)]),
         nodeName: "node",
         meter: new UsageMeter({ note() {} }, { priceOf: () => null }),
+        requests: new KnownRequests(),
       },
       toolLedger: tools,
       runs: new RunHost({ runsMax: 1, backgroundRunsMax: 1, queueMax: 1, runMs: 1_000 }),

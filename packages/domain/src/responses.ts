@@ -1,4 +1,4 @@
-import type { Response, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { Response, ResponsePause, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
 import type { Owner } from "./owner.ts";
 
 /** The items of a conversation, oldest first. */
@@ -25,6 +25,10 @@ export interface StoredResponse {
   readonly response: Response;
   /** Whether its request had `stream`. */
   readonly isStreamed: boolean;
+  /** Null if it has ended, or is not paused. */
+  readonly pause: ResponsePause | null;
+  /** The response that took the input which was added to it; null if there is none. */
+  readonly successorId: string | null;
 }
 
 /** A page may be shorter than `limit` and still have `hasMore`, because the text of a page is limited too. */

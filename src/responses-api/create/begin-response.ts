@@ -10,6 +10,7 @@ import type { RateLimiter } from "@antiphon/domain/rates.ts";
 import type { StorageQuota } from "@antiphon/domain/storage.ts";
 import type { KnownExchange } from "@antiphon/domain/tool-ledger.ts";
 import {
+  type KnownRequests,
   QueueClosed,
   type RunOrder,
   type RunOutcome,
@@ -70,6 +71,8 @@ export interface OrderContext {
   readonly nodeName: string;
   /** Counts what runs use. */
   readonly meter: UsageMeter;
+  /** What clients ask of the runs of this process. */
+  readonly requests: KnownRequests;
 }
 
 export interface BegunResponse {
@@ -292,7 +295,8 @@ export function orderOf(
           onExchange: (exchange) => (isStored ? undefined : void exchanges.push(exchange)),
           onIncident: (incident) => reportIncident(context, order, { incident, storeNow }),
           onAnsweredBy: (server) => void (order.answering.by ??= server),
-          isSteered: caller.isSteered ?? (() => false),
+          isSteered: caller.isSteered ?? (() => context.requests.isSteered(openedRun.response.id)),
+          isPaused: () => context.requests.pauses(openedRun.response.id),
         },
       });
   const user = { owner: openedRun.owner, keyId: request.payer ?? null, model: openedRun.response.model };

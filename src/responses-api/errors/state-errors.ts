@@ -52,6 +52,16 @@ export function cannotCancelCompleted(): ApiError {
   return invalidRequest(400, null, null, "Cannot cancel a completed response.");
 }
 
+/** The response takes no pause and no input any more. */
+export function responseNotActive(id: string): ApiError {
+  return invalidRequest(400, "response_not_active", null, `Response '${id}' is not in progress.`);
+}
+
+export function pauseNotSupported(): ApiError {
+  const message = "Only background responses can be paused: the client of another one waits on its connection.";
+  return invalidRequest(400, "pause_not_supported", null, message);
+}
+
 export function previousResponseNotFound(id: string): ApiError {
   return invalidRequest(
     400,

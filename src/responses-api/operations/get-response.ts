@@ -1,7 +1,8 @@
 import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
 import type { Caller } from "../access/caller.ts";
 import { notMadeInBackground, notMadeWithStream, responseNotFound } from "../errors/state-errors.ts";
-import { plainBody } from "../show/plain-body.ts";
+import { pausableBody } from "../show/plain-body.ts";
+import { successorHeader } from "../show/reply-headers.ts";
 import { storedEvents } from "../show/show-events.ts";
 import { type WatchContext, watchResponse } from "../show/watch-response.ts";
 
@@ -13,7 +14,8 @@ export function getResponse(context: WatchContext): ResponsesApiHandlers<Caller>
   return async ({ path: { response_id: id }, query }, { principal: { owner }, signal }) => {
     const storedResponse = await context.store.findStored(owner, id);
     if (storedResponse === null) throw responseNotFound(id);
-    if (query.stream !== true) return { status: 200, body: plainBody(storedResponse.response) };
+    if (query.stream !== true)
+      return { status: 200, headers: successorHeader(storedResponse), body: pausableBody(storedResponse) };
     if (storedResponse.response.background !== true) throw notMadeInBackground();
     if (!storedResponse.isStreamed) throw notMadeWithStream();
     return {

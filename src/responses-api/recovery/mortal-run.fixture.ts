@@ -7,7 +7,7 @@ import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import { WITHOUT_RETRIEVAL } from "@antiphon/domain/models/retrieval.ts";
 import type { ToolObserver } from "@antiphon/domain/tool-watch.ts";
-import { RunHost } from "../../runs/index.ts";
+import { KnownRequests, RunHost } from "../../runs/index.ts";
 import type { RunObserver } from "../../runs/ports/run-watch.ts";
 import { aResponse } from "../../runs/run.fixture.ts";
 import { UsageMeter } from "../access/usage-meter.ts";
@@ -104,6 +104,7 @@ function orderingOf({ engine, tools }: MortalParts, life: MortalProcess): OrderC
   return {
     ask: (task, run) => askModel(asking, task, run),
     sealer: asking.sealer,
+    requests: new KnownRequests(),
     nodeName: "here",
     eventLog: life.log,
     observer: OBSERVER,

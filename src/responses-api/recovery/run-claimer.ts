@@ -47,6 +47,9 @@ const UNREAD_PAUSE_MS_MAX = 300_000;
 /** How long a run waits for a worker that can read its task, in milliseconds. */
 const UNREADABLE_MS = 3_600_000;
 
+/** Those of a paused run. They tell it from one that was interrupted. */
+const NO_ATTEMPTS = { turn: 0, failures: 0, since: 0 };
+
 /** The causes of `LeaveCause` after which a worker may still hold the run. */
 type LeftBy = "store" | "fault" | "unstored_end";
 
@@ -112,6 +115,16 @@ export class RunClaimer {
     if (responseIds.length > 0) this.#context.neighbours?.tellWork();
   }
 
+  /** Releases paused runs that wait here for a place. */
+  async leaveWaiting(responseIds: readonly string[]): Promise<void> {
+    const leave = async (responseId: string): Promise<void> => {
+      this.#leaving.add(responseId); // So that it is not claimed before it is released.
+      await this.#context.runs.releaseAll([responseId]);
+      await this.#suspend(responseId, { hadBegun: false, attempts: NO_ATTEMPTS });
+    };
+    await Promise.all(responseIds.map(leave));
+  }
+
   /** Forgets why runs were left that this worker does not hold any more. */
   forgetLost(heldIds: ReadonlySet<string>): void {
     for (const responseId of this.#causes.keys()) if (!heldIds.has(responseId)) this.#causes.delete(responseId);
@@ -125,6 +138,7 @@ export class RunClaimer {
   #noteLeave(responseId: string, cause: LeaveCause): void {
     if (cause.type === "store" || cause.type === "fault" || cause.type === "unstored_end")
       this.#causes.set(responseId, cause.type);
+    if (cause.type === "paused") void this.#suspend(responseId, { hadBegun: true, attempts: NO_ATTEMPTS });
     if (cause.type !== "suspended") return;
     const { pauseMs, attempts } = cause.suspension;
     void this.#suspend(responseId, { hadBegun: true, pauseMs, attempts });
@@ -135,7 +149,7 @@ export class RunClaimer {
     this.#leaving.add(responseId);
     try {
       await this.#releaseOne(responseId, release);
-      this.#wakeAfter(release.pauseMs ?? 0);
+      this.#wakeAfter(release.pauseMs ?? 0); // A paused run may have been resumed meanwhile.
     } catch (fault) {
       this.#causes.set(responseId, "store");
       this.#log.warn({ err: fault, responseId }, "could not release a waiting run");
@@ -174,8 +188,10 @@ export class RunClaimer {
 
   async #resumeOrRelease(run: AbandonedRun): Promise<void> {
     const responseId = run.response.id;
+    if (run.isPaused) return await this.#suspend(responseId, { hadBegun: false, attempts: NO_ATTEMPTS });
     try {
       await this.#resume(run);
+      if (run.isStopped) void this.#context.runs.stop(responseId); // Before its model is asked again.
       this.#unread.delete(responseId);
     } catch (fault) {
       const failures = (this.#unread.get(responseId) ?? 0) + 1;

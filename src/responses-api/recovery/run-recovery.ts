@@ -45,6 +45,7 @@ export class RunRecovery {
     this.#context = context;
     this.#log = log;
     this.#claimer = new RunClaimer(context, log, () => this.lookForWork(), pace.unreadableMs);
+    context.runs.onRequest((responseId) => this.#lookAfterRequest(responseId));
   }
 
   /**
@@ -69,11 +70,11 @@ export class RunRecovery {
     if (isLate) this.#log.info({ waitedMs: waitMs }, "serving requests while abandoned runs are still being recovered");
   }
 
-  /** Checks these runs for stop requests and deletion now instead of at the next poll. */
+  /** Checks these runs for requests of clients and for deletion now instead of at the next poll. */
   lookForStops(responseIds: readonly string[]): void {
     if (!responseIds.some((responseId) => this.#context.runs.has(responseId))) return;
     const look = async (): Promise<void> => {
-      await this.#stopAsked();
+      await this.#heedRequests();
       await this.#releaseLost();
     };
     void look().catch((fault: unknown) => this.#logFault(fault));
@@ -88,7 +89,7 @@ export class RunRecovery {
       this.#isAboutToClaim = false;
       if (!this.#mayClaim) return;
       await this.#claimAndResume();
-      await this.#stopAsked();
+      await this.#heedRequests();
     };
     void look().catch((fault: unknown) => this.#logFault(fault));
   }
@@ -161,15 +162,26 @@ export class RunRecovery {
     const isRenewal = this.#looks % this.#pace.looksPerRenewal === 0;
     if (isRenewal && !(await ledger.renewLease()))
       this.#log.warn({}, "lease expired: another server may have claimed this server's runs");
-    await this.#stopAsked();
+    await this.#heedRequests();
     if (this.#mayClaim && this.#looks % this.#pace.looksPerClaim === 0) await this.#claimAndResume();
     if (isRenewal) await this.#releaseLost();
   }
 
-  async #stopAsked(): Promise<void> {
+  /** Stops runs, takes paused ones out of the queue, and notes the other requests, which runs heed by themselves. */
+  async #heedRequests(): Promise<void> {
     const { runs, ledger } = this.#context;
     if (runs.list().length === 0) return; // An idle server does not ask the database each second.
-    for (const responseId of await ledger.listStopRequests()) void runs.stop(responseId);
+    const requests = await ledger.listRequests();
+    runs.requests.replace(requests);
+    for (const { responseId } of requests.filter(({ stops }) => stops)) void runs.stop(responseId);
+    const pausedIds = requests.filter(({ pauses, stops }) => pauses && !stops).map(({ responseId }) => responseId);
+    await this.#claimer.leaveWaiting(pausedIds.filter((responseId) => runs.isWaiting(responseId)));
+  }
+
+  /** A client asks something of a run that this process makes, or that nobody makes. */
+  #lookAfterRequest(responseId: string): void {
+    if (this.#context.runs.has(responseId)) this.lookForStops([responseId]);
+    else this.lookForWork();
   }
 
   /**

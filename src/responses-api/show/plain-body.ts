@@ -1,4 +1,10 @@
 import type { Response } from "@antiphon/contracts/responses-api/types.ts";
+import type { StoredResponse } from "@antiphon/domain/responses.ts";
+
+/** The same with its pause, if it has one. */
+export function pausableBody({ response, pause }: Pick<StoredResponse, "response" | "pause">): Response {
+  return pause === null ? plainBody(response) : { ...response, pause };
+}
 
 const PAYER: NonNullable<Response["billing"]> = { payer: "developer" };
 

@@ -1,6 +1,7 @@
 import type { CreateResponseRequest, ResponseNote } from "@antiphon/contracts/responses-api/types.ts";
 import type { HostedTools } from "@antiphon/domain/hosted-tools.ts";
 import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import type { StoredResponse } from "@antiphon/domain/responses.ts";
 import type { Caller } from "../access/caller.ts";
 import { askerOf, omittedTypes } from "../offered-tools/accept-tools.ts";
 
@@ -24,4 +25,11 @@ export function omittedHeader(
 export function emulatedHeader(notes: readonly ResponseNote[]): Readonly<Record<string, string>> {
   const names = notes.filter(({ kind }) => kind === "emulated").map(({ what }) => what);
   return names.length === 0 ? {} : { "x-antiphon-emulated": names.join(", ") };
+}
+
+/** Names the response that took the input which was added to this one. */
+export function successorHeader({
+  successorId,
+}: Pick<StoredResponse, "successorId">): Readonly<Record<string, string>> {
+  return successorId === null ? {} : { "x-antiphon-successor": successorId };
 }

@@ -71,6 +71,8 @@ export interface RunListener {
   readonly onAnsweredBy: (server: AnsweringServer) => void;
   /** Asked before another turn: whether input of the client waits for the response to end. */
   readonly isSteered: () => boolean;
+  /** Asked before each turn: whether the run waits until a client resumes it. */
+  readonly isPaused: () => boolean;
 }
 
 /** The task of a run that has tools of this server. */

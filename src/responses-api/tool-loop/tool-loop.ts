@@ -4,6 +4,7 @@ import type { HostedOutput } from "@antiphon/domain/models/hosted.ts";
 import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
 import type { ContextItem, ModelRequest, OfferedTool } from "@antiphon/domain/models/model-request.ts";
 import type { TurnFinish } from "@antiphon/domain/tool-ledger.ts";
+import { RunPaused } from "../../runs/ports/store-faults.ts";
 import { isApproval } from "./approvals.ts";
 import { ModelTurns } from "./attempts/model-turns.ts";
 import { CallLine } from "./call-line.ts";
@@ -110,9 +111,10 @@ export class ToolLoop {
     }
   }
 
-  /** Requests the next turn; null if no tokens are left for it. */
+  /** Requests the next turn; null if no tokens are left for it. Rejects with `RunPaused` like the model does. */
   async ask(): Promise<Turn | null> {
     if (this.#programs.isOpen) return this.#askProgram();
+    if (this.#parts.run.listener.isPaused()) throw new RunPaused();
     const { engine } = this.#services;
     const { task, set, run, signal } = this.#parts;
     const request = this.#nextRequest();

@@ -1,5 +1,6 @@
 import type { Response } from "@antiphon/contracts/responses-api/types.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
+import type { RunRequests } from "../run-requests.ts";
 import type { TurnAttempts } from "./store-faults.ts";
 
 /** A run without a live worker, as listed. */
@@ -35,6 +36,10 @@ export interface AbandonedRun extends Pick<UnmadeRun, "from"> {
   readonly restartSteps: number;
   /** The failed attempts at its turn, if it was suspended. */
   readonly attempts: TurnAttempts | null;
+  /** Whether a cancel was requested. */
+  readonly isStopped: boolean;
+  /** Whether it waits until a client resumes it, so that it is only to be released. */
+  readonly isPaused: boolean;
 }
 
 /** How a run is released. */
@@ -54,7 +59,7 @@ export interface RunLedger {
   /**
    * Lists the runs that are held by a dead worker or by none, and runs of this worker for which `isHere` is false.
    * `isHere` must return true from before a run is stored until after its end is stored. Leaves out suspended runs that
-   * are not due.
+   * are not due, and paused ones.
    */
   listUnmade(isHere: (responseId: string) => boolean): Promise<UnmadeRuns>;
   /** Claims the runs of this list that still have no live worker. */
@@ -73,6 +78,12 @@ export interface RunLedger {
   renewLease(): Promise<boolean>;
   /** Requests a cancel from the worker that holds the run. */
   requestStop(responseId: string): Promise<void>;
-  /** The ids of this worker's runs with a requested cancel. */
-  listStopRequests(): Promise<readonly string[]>;
+  /** Pauses a live background run. Returns false if there is none. */
+  requestPause(responseId: string): Promise<boolean>;
+  /** Ends the pause of a live background run. Returns false if there is none. */
+  requestResume(responseId: string): Promise<boolean>;
+  /** Requests a cancel of the runs that were paused before this time, in Unix seconds. Returns their ids. */
+  stopPaused(before: number): Promise<readonly string[]>;
+  /** What clients ask of this worker's runs; runs of which nothing is asked are left out. */
+  listRequests(): Promise<readonly RunRequests[]>;
 }

@@ -31,6 +31,15 @@ export class RunSuspended extends RunLost {
   }
 }
 
+/** The run is paused. Any worker may continue it once it is resumed. */
+export class RunPaused extends RunLost {
+  override readonly name = "RunPaused";
+
+  constructor() {
+    super("the run is paused");
+  }
+}
+
 /** The attempts at a model turn. Stored with a waiting run, so plain JSON. */
 export interface TurnAttempts {
   /** The turn, from 1. */

@@ -55,6 +55,7 @@ import { listConversationItems } from "../../responses-api/operations/list-conve
 import { listFiles } from "../../responses-api/operations/list-files.ts";
 import { listInputItems } from "../../responses-api/operations/list-input-items.ts";
 import { listModels } from "../../responses-api/operations/list-models.ts";
+import { pauseResponse, resumeResponse } from "../../responses-api/operations/pause-response.ts";
 import type { SkillContext } from "../../responses-api/operations/skills/create-skill.ts";
 import { streamResponseEvents } from "../../responses-api/operations/stream-response-events.ts";
 import { updateConversation } from "../../responses-api/operations/update-conversation.ts";
@@ -202,6 +203,8 @@ function storedResponseHandlers(watching: WatchContext, ledger: RunLedger) {
     getResponse: getResponse(watching),
     getResponseAudio: getResponseAudio(watching),
     listInputItems: listInputItems(watching.store),
+    pauseResponse: pauseResponse(watching, ledger),
+    resumeResponse: resumeResponse(watching, ledger),
     streamResponseEvents: streamResponseEvents(watching),
   };
 }

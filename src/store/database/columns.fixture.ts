@@ -43,6 +43,9 @@ export const COLUMNS: {
     output_tokens: "integer?",
     duration_ms: "integer?",
     first_text_ms: "integer?",
+    paused_at: "integer?",
+    is_steered: "integer",
+    successor_id: "text?",
   },
   response_exchanges: {
     sequence: "integer",

@@ -67,7 +67,10 @@ async function useStore(store: Store): Promise<void> {
   await ledger.listHeld();
   await ledger.countRestart("resp_4", 0);
   await ledger.requestStop("resp_4");
-  await ledger.listStopRequests();
+  await ledger.requestPause("resp_4");
+  await ledger.listRequests();
+  await ledger.stopPaused(1);
+  await ledger.requestResume("resp_4");
   await ledger.release("resp_4", { hadBegun: true });
   await claimUnmade(ledger, 10);
   await readAll(events, "resp_4");

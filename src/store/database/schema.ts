@@ -6,6 +6,7 @@ import type { UsageKind } from "@antiphon/domain/usage.ts";
 import type { Generated } from "kysely";
 import type { BatchesTable, BatchLinesTable, BatchRunsTable } from "./batch-tables.ts";
 import type { ContainerFilesTable, ContainersTable, SkillsTable, SkillVersionsTable } from "./container-tables.ts";
+import type { SteersTable } from "./steer-table.ts";
 import type {
   VectorModelsTable,
   VectorStoreBatchesTable,
@@ -56,6 +57,7 @@ export interface Database {
   readonly batch_runs: BatchRunsTable;
   readonly webhook_endpoints: WebhookEndpointsTable;
   readonly webhook_deliveries: WebhookDeliveriesTable;
+  readonly steers: SteersTable;
 }
 
 export interface ResponsesTable {
@@ -118,6 +120,12 @@ export interface ResponsesTable {
   readonly duration_ms: Generated<number | null>;
   /** From request to the first text; null if there was none. */
   readonly first_text_ms: Generated<number | null>;
+  /** When a pause of its run was asked for, in Unix seconds; null if it is not paused. */
+  readonly paused_at: Generated<number | null>;
+  /** Whether input was added to it: 0 or 1. */
+  readonly is_steered: Generated<number>;
+  /** The response that took this input; null if there is none. */
+  readonly successor_id: Generated<string | null>;
 }
 
 /** Responses that were deleted while others continued them. Only chains of continuing responses can read them. */

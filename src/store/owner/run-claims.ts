@@ -61,24 +61,23 @@ async function takeOver(db: Kysely<Database>, { own, holder, ids }: Takeover): P
       select number from responses where ${isOneOf("responses.id", ids)} and ${IS_LIVE} and ${isStillHeld} ${passingOver}
     )
     update responses set worker = ${own}, due_at = null where number in (select number from free)
-    returning number, created_at, organization, project, body, task, restarts, restart_steps, turn_attempts`.execute(
-    db,
-  );
+    returning number, created_at, organization, project, body, task, restarts, restart_steps, turn_attempts, stop_asked,
+      (case when paused_at is not null and stop_asked = 0 then 1 else 0 end) as "isPaused"`.execute(db);
   return rows;
 }
 
 type ClaimedRow = ClaimedRun & Dated;
 
-/** Whether a model will be called for it: it can be restarted, and no stop was requested. */
-const NEEDS_PLACE = sql<number>`(case when task is not null and stop_asked = 0 then 1 else 0 end)`;
+/** Whether a model will be called for it: it can be restarted, and neither a stop nor a pause was requested. */
+const NEEDS_PLACE = sql<number>`(case when task is not null and stop_asked = 0 and paused_at is null then 1 else 0 end)`;
 
 /** The beginning of a task, which contains its version. */
 const TASK_HEAD_CHARACTERS = 32;
 const TASK_HEAD = sql<string | null>`substr(task, 1, ${sql.lit(TASK_HEAD_CHARACTERS)})`;
 
-/** A suspended run is due at its time, or when a stop was requested. */
+/** A suspended run is due at its time, a paused one never, and each when a stop was requested. */
 function isDue(): RawBuilder<SqlBool> {
-  return sql<SqlBool>`(due_at is null or due_at <= ${nowMs()} or stop_asked = 1)`;
+  return sql<SqlBool>`(stop_asked = 1 or (paused_at is null and (due_at is null or due_at <= ${nowMs()})))`;
 }
 
 /** The live runs that no other worker holds, oldest first, including this worker's own. */

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { rememberJson } from "@antiphon/base/json/json-text.ts";
 import { writeJson } from "@antiphon/base/json/write-json.ts";
 import { pageOf } from "@antiphon/base/page-of.ts";
-import type { Response, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
+import type { Response, ResponsePause, StoredItem } from "@antiphon/contracts/responses-api/types.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
 import type {
   ChainLink,
@@ -24,7 +24,7 @@ import { CONTEXT_ITEMS_MAX, ContextBudget } from "../rows/items/context-budget.t
 import { findConversationPlaces, loadConversationItems } from "../rows/items/conversation-items.ts";
 import { firstPage, type ItemPlace, readItems } from "../rows/items/item-places.ts";
 import { ChainItems } from "../rows/runs/chain-items.ts";
-import { numberOf } from "../rows/runs/run-rows.ts";
+import { LIVE_STATUSES, numberOf } from "../rows/runs/run-rows.ts";
 import type { RunCommits } from "./runs/run-commits.ts";
 
 /** The maximum ids per query, well below SQLite's limit. */
@@ -53,7 +53,10 @@ export class StoredResponses implements ResponseStore {
     const [row] = rows;
     if (row === undefined) return null;
     const response = rememberJson(await storedJsonInSlices<Response>(row.body), row.body);
-    return { response, isStreamed: row.streamed === 1 };
+    const { streamed, paused_at: since, worker, successor_id: successorId } = row;
+    const isPaused = since !== null && LIVE_STATUSES.includes(response.status);
+    const pause: ResponsePause | null = isPaused ? { since, status: worker === null ? "paused" : "pausing" } : null;
+    return { response, isStreamed: streamed === 1, pause, successorId };
   }
 
   async replaceMetadata(
@@ -276,7 +279,7 @@ export class StoredResponses implements ResponseStore {
 const findBody = builtOnce((db: Kysely<Database>, params: StandIns<Owner & { readonly responseId: string }>) =>
   db
     .selectFrom("responses")
-    .select(["body", "streamed"])
+    .select(["body", "streamed", "paused_at", "worker", "successor_id"])
     .where(isId("responses.id", params.id("responseId")))
     .where("organization", "=", params.value("organization"))
     .where("project", "=", params.value("project"))

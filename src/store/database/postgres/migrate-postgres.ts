@@ -21,6 +21,7 @@ import { createAnswersInPostgres } from "./migrations/0012-create-answers.ts";
 import { redoLogsInPostgres } from "./migrations/0014-redo-logs.ts";
 import { batchesInPostgres } from "./migrations/0015-batches.ts";
 import { callAttemptsInPostgres } from "./migrations/0016-call-attempts.ts";
+import { pausedAndSteeredInPostgres } from "./migrations/0017-paused-and-steered.ts";
 import { postgresDialect } from "./postgres-dialect.ts";
 import { UnfitTables } from "./unfit-tables.ts";
 
@@ -46,6 +47,7 @@ export const POSTGRES_MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0014-redo-logs": redoLogsInPostgres,
   "0015-batches": batchesInPostgres,
   "0016-call-attempts": callAttemptsInPostgres,
+  "0017-paused-and-steered": pausedAndSteeredInPostgres,
 };
 
 /** The time limit of a migration's statement, in milliseconds; it may copy a table. */

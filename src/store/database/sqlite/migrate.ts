@@ -32,6 +32,7 @@ import { createAnswers } from "./migrations/0026-create-answers.ts";
 import { redoLogs } from "./migrations/0028-redo-logs.ts";
 import { batches } from "./migrations/0029-batches.ts";
 import { callAttempts } from "./migrations/0030-call-attempts.ts";
+import { pausedAndSteered } from "./migrations/0031-paused-and-steered.ts";
 
 /** All migrations by name. They run in the order of their names and are never edited once released. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -64,6 +65,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0028-redo-logs": redoLogs,
   "0029-batches": batches,
   "0030-call-attempts": callAttempts,
+  "0031-paused-and-steered": pausedAndSteered,
 };
 
 /** Runs all missing migrations, or none if one fails. Throws if the database is newer than this program. */

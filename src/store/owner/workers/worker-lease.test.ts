@@ -60,7 +60,7 @@ test("a worker whose lease is lost again and again, whoever notices first, never
     const opened = store.events.open(run(id), textEvents(0, 1));
     if (round % 3 === 0) await opened;
     removeWorkers(file);
-    const looks = [store.ledger.renewLease(), claimUnmade(store.ledger, 10), store.ledger.listStopRequests()];
+    const looks = [store.ledger.renewLease(), claimUnmade(store.ledger, 10), store.ledger.listRequests()];
     await Promise.allSettled([opened, ...looks, store.events.append(id, textEvents(1, 1))]);
   }
   await store.events.open(run("resp_last"), textEvents(0, 1));

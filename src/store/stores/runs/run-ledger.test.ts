@@ -105,10 +105,10 @@ testStores("claims are limited, oldest first, and an ended run is never claimed"
 testStores("a stop asked for by one worker is seen by the one that holds the run, until it has ended", async () => {
   const { one, other } = await twoWorkers();
   await other.ledger.requestStop(RUN);
-  expect(await other.ledger.listStopRequests()).toEqual([]);
-  expect(await one.ledger.listStopRequests()).toEqual([RUN]);
+  expect(await other.ledger.listRequests()).toEqual([]);
+  expect(await one.ledger.listRequests()).toEqual([{ responseId: RUN, stops: true, pauses: false, isSteered: false }]);
   await one.events.close(RUN, textEvents(3, 1), failed);
-  expect(await one.ledger.listStopRequests()).toEqual([]);
+  expect(await one.ledger.listRequests()).toEqual([]);
 });
 
 testStores("a worker claims those of its own runs that it does not make, however that came about", async () => {
@@ -200,7 +200,7 @@ test("a look for runs is as short beside 50,000 ended ones", async () => {
     "00".repeat(1_500),
   );
   const looks = {
-    stops: () => one.ledger.listStopRequests(),
+    stops: () => one.ledger.listRequests(),
     held: () => one.ledger.listHeld(),
     claims: () => claimUnmade(one.ledger, 10),
   };

@@ -1,8 +1,9 @@
 import { rememberJson } from "@antiphon/base/json/json-text.ts";
 import type { Response } from "@antiphon/contracts/responses-api/types.ts";
-import { type Kysely, sql } from "kysely";
+import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
 import type { AbandonedRun, Release, RunLedger, UnmadeRun, UnmadeRuns } from "../../../runs/ports/run-ledger.ts";
 import type { TurnAttempts } from "../../../runs/ports/store-faults.ts";
+import type { RunRequests } from "../../../runs/run-requests.ts";
 import type { Database } from "../../database/schema.ts";
 import { storedJson } from "../../database/stored-json.ts";
 import { isId } from "../../database/time-first.ts";
@@ -71,6 +72,7 @@ export class StoredRunLedger implements RunLedger {
       .select((expression) => expression.fn.countAll<number>().as("count"))
       .where(IS_LIVE)
       .where("worker", "is", null)
+      .where("paused_at", "is", null)
       .executeTakeFirstOrThrow();
     return count;
   }
@@ -116,15 +118,52 @@ export class StoredRunLedger implements RunLedger {
       .execute();
   }
 
-  async listStopRequests(): Promise<readonly string[]> {
-    const rows = await this.#db
-      .selectFrom("responses")
-      .select("id")
-      .where("worker", "=", await this.#calls.workerNumber())
+  requestPause(responseId: string): Promise<boolean> {
+    const now = Math.floor(Date.now() / 1000);
+    return this.#setPause(responseId, sql<number>`coalesce(paused_at, ${now})`);
+  }
+
+  requestResume(responseId: string): Promise<boolean> {
+    return this.#setPause(responseId, sql<null>`null`);
+  }
+
+  async #setPause(responseId: string, pausedAt: RawBuilder<number | null>): Promise<boolean> {
+    const { numUpdatedRows } = await this.#db
+      .updateTable("responses")
+      .set({ paused_at: pausedAt })
+      .where(isId("responses.id", responseId))
       .where(IS_LIVE)
-      .where("stop_asked", "=", 1)
+      .where("task", "is not", null)
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows > 0n;
+  }
+
+  async stopPaused(before: number): Promise<readonly string[]> {
+    const rows = await this.#db
+      .updateTable("responses")
+      .set({ stop_asked: 1 })
+      .where(IS_LIVE)
+      .where("paused_at", "<", before)
+      .where("stop_asked", "=", 0)
+      .returning("id")
       .execute();
     return rows.map(({ id }) => id);
+  }
+
+  async listRequests(): Promise<readonly RunRequests[]> {
+    const rows = await this.#db
+      .selectFrom("responses")
+      .select(["id", "stop_asked", "paused_at", "is_steered"])
+      .where("worker", "=", await this.#calls.workerNumber())
+      .where(IS_LIVE)
+      .where(sql<SqlBool>`(stop_asked = 1 or paused_at is not null or is_steered = 1)`)
+      .execute();
+    return rows.map((row) => ({
+      responseId: row.id,
+      stops: row.stop_asked === 1,
+      pauses: row.paused_at !== null,
+      isSteered: row.is_steered === 1,
+    }));
   }
 }
 
@@ -154,5 +193,7 @@ function abandonedRun(row: ClaimedRun, response: Response, from: UnmadeRun["from
     restarts,
     restartSteps,
     attempts: attempts === null ? null : storedJson<TurnAttempts>(attempts),
+    isStopped: row.stop_asked === 1,
+    isPaused: row.isPaused === 1,
   };
 }

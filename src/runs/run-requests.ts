@@ -1,0 +1,28 @@
+/** What clients ask of a run, as stored. */
+export interface RunRequests {
+  readonly responseId: string;
+  /** Whether to cancel it. */
+  readonly stops: boolean;
+  /** Whether to pause it before the next turn of its model. */
+  readonly pauses: boolean;
+  /** Whether input waits for it to end, so that it ends before the next turn of its model. */
+  readonly isSteered: boolean;
+}
+
+/** What clients ask of the runs of this process, as last read from the store. */
+export class KnownRequests {
+  #requests: ReadonlyMap<string, RunRequests> = new Map();
+
+  /** `requests`: those of all runs of this process. */
+  replace(requests: readonly RunRequests[]): void {
+    this.#requests = new Map(requests.map((one) => [one.responseId, one]));
+  }
+
+  pauses(responseId: string): boolean {
+    return this.#requests.get(responseId)?.pauses === true;
+  }
+
+  isSteered(responseId: string): boolean {
+    return this.#requests.get(responseId)?.isSteered === true;
+  }
+}
