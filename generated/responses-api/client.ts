@@ -385,6 +385,16 @@ export class ResponsesApiClient {
     return this.#send({ operationId: "resumeResponse", method: "POST", path: `/v1/responses/${encodeURIComponent(responseId)}/resume`, query: {}, accept: "json" }, options);
   }
 
+  /** `GET /v1/responses/{response_id}/steer` List the inputs that were added to a response */
+  listResponseSteers(responseId: string, options?: RequestOptions): Promise<Schema.ResponseSteerList> {
+    return this.#send({ operationId: "listResponseSteers", method: "GET", path: `/v1/responses/${encodeURIComponent(responseId)}/steer`, query: {}, accept: "json" }, options);
+  }
+
+  /** `POST /v1/responses/{response_id}/steer` Add input to a background response that runs */
+  steerResponse(responseId: string, body: Schema.SteerResponseRequest, options?: RequestOptions): Promise<Schema.ResponseSteer> {
+    return this.#send({ operationId: "steerResponse", method: "POST", path: `/v1/responses/${encodeURIComponent(responseId)}/steer`, query: {}, bodyKind: "json", body, accept: "json" }, options);
+  }
+
   /** `GET /v1/responses/{response_id}/timeline` List when the events of a response were made */
   listResponseTimeline(responseId: string, query?: { readonly limit?: number; readonly after?: number }, options?: RequestOptions): Promise<Schema.ResponseTimeline> {
     return this.#send({ operationId: "listResponseTimeline", method: "GET", path: `/v1/responses/${encodeURIComponent(responseId)}/timeline`, query: query ?? {}, accept: "json" }, options);

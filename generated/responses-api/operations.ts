@@ -150,6 +150,10 @@ export interface ResponsesApiHandlers<Context> {
   pauseResponse(request: PauseResponseCall, context: Context): Promise<PauseResponseReply>;
   /** `POST /v1/responses/{response_id}/resume` Resume a paused response */
   resumeResponse(request: ResumeResponseCall, context: Context): Promise<ResumeResponseReply>;
+  /** `GET /v1/responses/{response_id}/steer` List the inputs that were added to a response */
+  listResponseSteers(request: ListResponseSteersCall, context: Context): Promise<ListResponseSteersReply>;
+  /** `POST /v1/responses/{response_id}/steer` Add input to a background response that runs */
+  steerResponse(request: SteerResponseCall, context: Context): Promise<SteerResponseReply>;
   /** `GET /v1/responses/{response_id}/timeline` List when the events of a response were made */
   listResponseTimeline(request: ListResponseTimelineCall, context: Context): Promise<ListResponseTimelineReply>;
   /** `GET /v1/skills` List skills */
@@ -1043,6 +1047,28 @@ export interface ResumeResponseCall {
 export type ResumeResponseReply =
   | BodyReply<200, Schema.Response>
   | BodyReply<400 | 401 | 404 | 429 | 500 | 503 | 507, Schema.ErrorBody>
+  ;
+
+export interface ListResponseSteersCall {
+  readonly path: { readonly response_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string };
+  readonly body: undefined;
+}
+export type ListResponseSteersReply =
+  | BodyReply<200, Schema.ResponseSteerList>
+  | BodyReply<401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  ;
+
+export interface SteerResponseCall {
+  readonly path: { readonly response_id: string };
+  readonly query: NoParameters;
+  readonly headers: { readonly "provider-organization"?: string; readonly "provider-project"?: string; readonly "openai-organization"?: string; readonly "openai-project"?: string; readonly "openai-beta"?: string; readonly "x-client-request-id"?: string; readonly "idempotency-key"?: string };
+  readonly body: Schema.SteerResponseRequest;
+}
+export type SteerResponseReply =
+  | BodyReply<202, Schema.ResponseSteer>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 422 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface ListResponseTimelineCall {
@@ -2721,6 +2747,40 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     bodySchema: null,
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "Response",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "listResponseSteers",
+    method: "get",
+    path: "/v1/responses/:response_id/steer",
+    summary: "List the inputs that were added to a response",
+    extension: true,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replySchema: "ResponseSteerList",
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
+    operationId: "steerResponse",
+    method: "post",
+    path: "/v1/responses/:response_id/steer",
+    summary: "Add input to a background response that runs",
+    extension: true,
+    secured: true,
+    query: {},
+    headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id", "idempotency-key"],
+    request: ["application/json"],
+    bodyRequired: true,
+    bodySchema: "SteerResponseRequest",
+    replies: { "202": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "422": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
+    replySchema: "ResponseSteer",
     eventSchema: null,
     lineSchema: null,
   },

@@ -330,6 +330,10 @@ export declare const readCreateResponseRequest: Validate<Schema.CreateResponseRe
 export declare const readResponseCreateFrame: Validate<Schema.ResponseCreateFrame>;
 export declare const readResponseCancelFrame: Validate<Schema.ResponseCancelFrame>;
 export declare const readResponseSteerFrame: Validate<Schema.ResponseSteerFrame>;
+export declare const readSteerResponseRequest: Validate<Schema.SteerResponseRequest>;
+export declare const readResponseSteer: Validate<Schema.ResponseSteer>;
+export declare const readResponseSteerError: Validate<Schema.ResponseSteerError>;
+export declare const readResponseSteerList: Validate<Schema.ResponseSteerList>;
 export declare const readSteerInput: Validate<Schema.SteerInput>;
 export declare const readSteerMessage: Validate<Schema.SteerMessage>;
 export declare const readSteerContentPart: Validate<Schema.SteerContentPart>;

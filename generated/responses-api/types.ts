@@ -158,7 +158,7 @@ export interface paths {
         };
         /**
          * Fetch a stored response, or replay its events
-         * @description With `stream` the reply is the events as they were first sent, with the same numbers and without padding, always under the reference's names. This works for responses made with `background` and `stream`; for others see streamResponseEvents. The query parameters may also be members of a JSON body, because openai-go sends them there; a parameter in the URL wins.
+         * @description With `stream` the reply is the events as they were first sent, with the same numbers and without padding, always under the reference's names. This works for responses made with `background` and `stream`; for others see streamResponseEvents. The query parameters may also be members of a JSON body, because openai-go sends them there; a parameter in the URL wins. If input was added to the response, the header `x-antiphon-successor` names the response that took it.
          */
         get: operations["getResponse"];
         put?: never;
@@ -266,6 +266,43 @@ export interface paths {
          * @description The response goes on from its recorded turns and calls, on any server with a free place. A response that is not paused is returned unchanged.
          */
         post: operations["resumeResponse"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{response_id}/steer": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the inputs that were added to a response
+         * @description All of them, in the order in which they were accepted, with what became of them.
+         */
+        get: operations["listResponseSteers"];
+        put?: never;
+        /**
+         * Add input to a background response that runs
+         * @description The input is stored and survives crashes. The response ends as incomplete, with the reason steered, before the next turn of its model, or as it would anyway. A successor with its settings then takes the input, in the background; the list of steers and the header `x-antiphon-successor` name it. If the response ends with calls for its client, the input waits, and goes before that of the next stored response that brings results and continues it. At most 16 inputs wait for a response.
+         */
+        post: operations["steerResponse"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5193,6 +5230,45 @@ export interface components {
             previous_response_id: string;
             input: components["schemas"]["SteerInput"];
         };
+        SteerResponseRequest: {
+            input: components["schemas"]["SteerInput"];
+        };
+        /** @description Input that was added to a background response. */
+        ResponseSteer: {
+            /** @description Begins with steer_. */
+            id: string;
+            /** @constant */
+            object: "response.steer";
+            /** @description Unix time in seconds. */
+            created_at: number;
+            /** @description Null unless the status is failed. */
+            error: components["schemas"]["ResponseSteerError"] | null;
+            input: components["schemas"]["SteerInput"];
+            /** @description The response to which the input was added. */
+            previous_response_id: string;
+            /** @description What the client owes before the input is taken, if the status is pending. */
+            required_input: components["schemas"]["SteerRequiredInput"][];
+            /**
+             * @description accepted until the response has ended, then pending if it waits for results of the client, applied once a successor has it, or failed.
+             * @enum {string}
+             */
+            status: "accepted" | "pending" | "applied" | "failed";
+            /** @description The response that took the input; null until then. */
+            successor_id: string | null;
+            /** @description The turn in which the model saw the input first, counted from the first turn of the steered response; null until then. */
+            turn: number | null;
+        };
+        /** @description Why input was not taken. */
+        ResponseSteerError: {
+            /** @enum {string} */
+            code: "response_not_active" | "successor_creation_failed";
+            message: string;
+        };
+        ResponseSteerList: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["ResponseSteer"][];
+        };
         /** @description Messages of the user. */
         SteerInput: string | components["schemas"]["SteerMessage"][];
         SteerMessage: {
@@ -9091,6 +9167,10 @@ export type CreateResponseRequest = components['schemas']['CreateResponseRequest
 export type ResponseCreateFrame = components['schemas']['ResponseCreateFrame'];
 export type ResponseCancelFrame = components['schemas']['ResponseCancelFrame'];
 export type ResponseSteerFrame = components['schemas']['ResponseSteerFrame'];
+export type SteerResponseRequest = components['schemas']['SteerResponseRequest'];
+export type ResponseSteer = components['schemas']['ResponseSteer'];
+export type ResponseSteerError = components['schemas']['ResponseSteerError'];
+export type ResponseSteerList = components['schemas']['ResponseSteerList'];
 export type SteerInput = components['schemas']['SteerInput'];
 export type SteerMessage = components['schemas']['SteerMessage'];
 export type SteerContentPart = components['schemas']['SteerContentPart'];
@@ -10347,6 +10427,149 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
+        };
+    };
+    listResponseSteers: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+            };
+            path: {
+                /** @description Begins with resp_. */
+                response_id: components["parameters"]["ResponseId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The inputs. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResponseSteerList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description The response does not exist, or was made with `store` false. Codes: invalid_request_error. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    steerResponse: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
+                "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
+                "Provider-Project"?: components["parameters"]["ProviderProject"];
+                /** @description The organization to act for, one of the key's. */
+                "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
+                /** @description The project to act for, one of the key's. */
+                "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
+                /** @description Names of trial features; accepted and ignored. */
+                "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
+                /** @description The client's own name for the request. It is logged and not sent back. */
+                "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
+                /** @description A name for the intention behind the request: visible ASCII characters, unique for the project and the operation. A repeated request waits for the first one and gets its answer, which is kept for 24 hours, also if what was made is deleted before. A request that was refused does not count. */
+                "Idempotency-Key"?: components["parameters"]["OnceKey"];
+            };
+            path: {
+                /** @description Begins with resp_. */
+                response_id: components["parameters"]["ResponseId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SteerResponseRequest"];
+            };
+        };
+        responses: {
+            /** @description The input is accepted. */
+            202: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResponseSteer"];
+                };
+            };
+            /** @description The body is invalid, or the response takes no input. Codes: invalid_json, missing_required_parameter, unknown_parameter, invalid_type, invalid_value, array_below_min_length, response_already_completed, response_not_active, steering_not_supported, too_many_pending_steers. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description The response does not exist, or was made with `store` false. Codes: invalid_request_error. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            408: components["responses"]["TimedOut"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];

@@ -324,6 +324,10 @@ export declare const validateCreateResponseRequest: Validate<Schema.CreateRespon
 export declare const validateResponseCreateFrame: Validate<Schema.ResponseCreateFrame>;
 export declare const validateResponseCancelFrame: Validate<Schema.ResponseCancelFrame>;
 export declare const validateResponseSteerFrame: Validate<Schema.ResponseSteerFrame>;
+export declare const validateSteerResponseRequest: Validate<Schema.SteerResponseRequest>;
+export declare const validateResponseSteer: Validate<Schema.ResponseSteer>;
+export declare const validateResponseSteerError: Validate<Schema.ResponseSteerError>;
+export declare const validateResponseSteerList: Validate<Schema.ResponseSteerList>;
 export declare const validateSteerInput: Validate<Schema.SteerInput>;
 export declare const validateSteerMessage: Validate<Schema.SteerMessage>;
 export declare const validateSteerContentPart: Validate<Schema.SteerContentPart>;

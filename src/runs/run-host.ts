@@ -91,7 +91,7 @@ export class RunHost {
   #queueClosed = false;
   #sharedQueue: SharedQueue | null = null;
   #onLeave: OnLeave = () => {};
-  #onRequest: (responseId: string) => void = () => {};
+  #onRequest: (responseId: string) => Promise<void> = async () => {};
 
   constructor(options: RunHostOptions) {
     this.#options = options;
@@ -106,14 +106,14 @@ export class RunHost {
     this.#onLeave = listener;
   }
 
-  /** `listener` is called with runs of which a client asks something. Must not throw. */
-  onRequest(listener: (responseId: string) => void): void {
+  /** `listener` is called with runs of which a client asks something. Must not reject. */
+  onRequest(listener: (responseId: string) => Promise<void>): void {
     this.#onRequest = listener;
   }
 
-  /** Call after storing what a client asks of a run. */
-  tellRequest(responseId: string): void {
-    this.#onRequest(responseId);
+  /** Call after storing what a client asks of a run. Resolves once a run of this process heeds it. */
+  async tellRequest(responseId: string): Promise<void> {
+    await this.#onRequest(responseId);
   }
 
   /** How many more waiting runs from elsewhere can be made here now; unlimited if there is no shared queue. */

@@ -11,11 +11,16 @@ export interface RunRequests {
 
 /** What clients ask of the runs of this process, as last read from the store. */
 export class KnownRequests {
-  #requests: ReadonlyMap<string, RunRequests> = new Map();
+  #requests: Map<string, RunRequests> = new Map();
 
   /** `requests`: those of all runs of this process. */
   replace(requests: readonly RunRequests[]): void {
     this.#requests = new Map(requests.map((one) => [one.responseId, one]));
+  }
+
+  /** `requests`: those of a run that this process has just claimed. */
+  add(requests: RunRequests): void {
+    this.#requests.set(requests.responseId, requests);
   }
 
   pauses(responseId: string): boolean {

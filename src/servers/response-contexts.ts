@@ -68,6 +68,7 @@ export function createContext(
       sealer,
       media,
       spokenOutput,
+      steers: store.steers,
     },
     ordering: {
       ask: (task, run) => askModel(asking, task, run),
@@ -128,6 +129,7 @@ export function handlerContexts(
     creating,
     createKeys: store.createKeys,
     ledger: store.ledger,
+    steers: store.steers,
     files: store.files,
     vectorStores: { vectorStores: store.vectorStores, quota, passages },
     containers: {

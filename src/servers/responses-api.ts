@@ -21,6 +21,7 @@ import {
 import { createHostGuard } from "../responses-api/access/host-guard.ts";
 import type { ClaimContext } from "../responses-api/recovery/run-claimer.ts";
 import { type RecoveryPace, RunRecovery } from "../responses-api/recovery/run-recovery.ts";
+import { SteerApplier } from "../responses-api/steering/steer-applier.ts";
 import { RunHost } from "../runs/index.ts";
 import { type ApiKeys, openApiKeys } from "../secrets/secrets-on-disk.ts";
 import { type ServedOperations, startBatches } from "./batch-answering.ts";
@@ -113,9 +114,10 @@ export async function startResponsesApi(
     const serving = { ...search, store, webhooks: webhooks.context, prices, organization, audio };
     const served = servedBy(handlerContexts(config, creating, monitoring, serving), config);
     const recovery = await startRecovery(config, claimContext(creating, store), bus, log);
+    const steering = new SteerApplier({ steers: store.steers, creating, keys, log });
     const ingest = search.startIngest();
     const batches = startBatches(config, { ...served, watching, store, keys, telemetry }, log);
-    const stopClaiming = () => Promise.all([batches.stop(), recovery.stopClaiming(), ingest.stop()]);
+    const stopClaiming = () => Promise.all([batches.stop(), steering.stop(), recovery.stopClaiming(), ingest.stop()]);
     joinedProcess?.accept({ measure: () => telemetry.metricsText() });
     const app = application(served, { keys: cachedKeys, requests: telemetry.requests }, config, log);
     const endRuns = (over: AbortSignal) => recovery.close(over).then(() => webhooks.stop(over));

@@ -10,6 +10,7 @@ import type { EffectStore, ExchangeStore, RefusalStore, ResponseArchive } from "
 import type { KeyStore } from "@antiphon/domain/keys.ts";
 import type { ResponseStore } from "@antiphon/domain/responses.ts";
 import type { Skills } from "@antiphon/domain/skills/skills.ts";
+import type { SteerStore } from "@antiphon/domain/steering/steers.ts";
 import type { StorageQuota } from "@antiphon/domain/storage.ts";
 import type { ToolLedger } from "@antiphon/domain/tool-ledger.ts";
 import type { UsageStore } from "@antiphon/domain/usage.ts";
@@ -63,6 +64,7 @@ import { StoredRunPlaces } from "./stores/runs/run-places.ts";
 import { RunRedoLog } from "./stores/runs/run-redo-log.ts";
 import { SettledCalls } from "./stores/runs/settled-calls.ts";
 import { StoredSkills } from "./stores/skills/skill-store.ts";
+import { StoredSteers } from "./stores/steers/steer-store.ts";
 import { StoredQuota } from "./stores/storage-quota.ts";
 import { StoredToolLedger } from "./stores/tool-ledger.ts";
 import { StoredUsage } from "./stores/usage/usage-store.ts";
@@ -169,6 +171,7 @@ export interface Store {
   readonly skills: Skills;
   readonly webhooks: WebhookStore;
   readonly batches: BatchStore;
+  readonly steers: SteerStore;
   readonly containers: Containers;
   /** The same containers, for sessions that run code. */
   readonly sessionContainers: StoredContainers;
@@ -229,11 +232,15 @@ export async function assembleStore(
   { db: ownDb, redoLogs = null }: StoreParts = {},
 ): Promise<Store> {
   const { commitIntervalMs: intervalMs = COMMIT_INTERVAL_MS, onCommit } = options;
-  const onNews = (): void => webhooks.queue.tell();
+  const onNews = (): void => {
+    webhooks.queue.tell();
+    steers.tell();
+  };
   const commits = new RunCommits({ calls: owner, redoLog: redoLogs?.own ?? null, intervalMs, onCommit, onNews });
   const calls = redoLogs === null ? owner : settledCalls(owner, commits, redoLogs);
   const db = ownDb ?? new Kysely<Database>({ dialect: remoteDialect(calls) });
   const webhooks = new StoredWebhooks(db, calls);
+  const steers = new StoredSteers(db);
   const { contextBytesMax = CONTEXT_BYTES_MAX, ownerBytesMax = 0, vectorStoreBytesMax = 0 } = options;
   const chunks = new StoredChunkFinder(db, searchOf(db, options));
   const onWaiting = options.onFilesWaiting ?? (() => {});
@@ -271,6 +278,7 @@ export async function assembleStore(
     skills: new StoredSkills(db, { calls, quota }),
     webhooks,
     batches: storedBatches(db, calls, onNews),
+    steers,
     containers: containerParts.containers,
     sessionContainers: containerParts.sessionContainers,
     countWorkers: async () => (await findLivingWorkers(db, calls)).size,

@@ -1,4 +1,8 @@
-import type { Response as ResponseBody } from "@antiphon/contracts/responses-api/types.ts";
+import type {
+  Response as ResponseBody,
+  ResponseSteer,
+  ResponseSteerList,
+} from "@antiphon/contracts/responses-api/types.ts";
 import { expect } from "vitest";
 import { lastChunk, serveChat, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import type { ChildServer } from "../kit/child-server.ts";
@@ -17,6 +21,11 @@ export interface HeldWorld {
   readonly env: Readonly<Record<string, string>>;
   /** A create request whose model calls the tool so often before it answers. */
   ask(times: number, more?: object): object;
+  /** The tool when each of its calls needs an approval. */
+  readonly approvedTools: readonly object[];
+  /** Makes the model wait before it answers, until `speak`. */
+  think(): void;
+  speak(): void;
   /** The messages of each turn that the model was asked for, oldest first. */
   readonly turns: readonly (readonly Sent[])[];
   /** How many calls the tool has begun. */
@@ -31,10 +40,13 @@ export async function heldWorld(): Promise<HeldWorld> {
   const turns: Sent[][] = [];
   let calls = 0;
   let gate = Promise.withResolvers<void>();
-  const model = await serveChat((response, { path, body }) => {
+  let thought = Promise.resolve();
+  let speak: () => void = () => {};
+  const model = await serveChat(async (response, { path, body }) => {
     if (!path.endsWith("/chat/completions")) return response.writeHead(404).end();
     const { messages }: { messages: { role: string; content: unknown }[] } = JSON.parse(body);
     turns.push(messages.map(({ role, content }): Sent => [role, content]));
+    await thought;
     const times = Number(/(\d+) times/.exec(body)?.[1] ?? 0);
     const results = messages.filter(({ role }) => role === "tool").length;
     const isCall = results < times;
@@ -57,6 +69,12 @@ export async function heldWorld(): Promise<HeldWorld> {
     modelUrl,
     env: { MODEL_BASE_URL: modelUrl, EGRESS_ALLOW: "127.0.0.1" },
     ask: (times, more = {}) => ({ model: "m", background: true, input: `Read ${times} times`, tools, ...more }),
+    approvedTools: tools.map((tool) => ({ ...tool, require_approval: "always" })),
+    think: () => {
+      const thinking = Promise.withResolvers<void>();
+      [thought, speak] = [thinking.promise, thinking.resolve];
+    },
+    speak: () => speak(),
     turns,
     begun: () => calls,
     release: () => gate.resolve(),
@@ -90,4 +108,27 @@ export async function paused(server: Door, id: string): Promise<void> {
 
 export async function change(server: Door, id: string, what: "pause" | "resume" | "cancel"): Promise<ResponseBody> {
   return await readResponse(await server.post(`/v1/responses/${id}/${what}`, {}));
+}
+
+/** Adds input to a response. */
+export async function steer(server: Door, id: string, input: unknown): Promise<ResponseSteer> {
+  const reply = await server.post(`/v1/responses/${id}/steer`, { input });
+  const text = await reply.text();
+  expect(reply.status, text).toBe(202);
+  return JSON.parse(text);
+}
+
+export async function list(server: Door, id: string): Promise<readonly ResponseSteer[]> {
+  const { data }: ResponseSteerList = JSON.parse(await (await server.fetch(`/v1/responses/${id}/steer`)).text());
+  return data;
+}
+
+/** The inputs of a response once all of them have this status. */
+export async function steers(
+  server: Door,
+  id: string,
+  status: ResponseSteer["status"],
+): Promise<readonly ResponseSteer[]> {
+  await expect.poll(async () => [...new Set((await list(server, id)).map((one) => one.status))]).toEqual([status]);
+  return await list(server, id);
 }

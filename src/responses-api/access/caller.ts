@@ -4,6 +4,7 @@ import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
 import type { LastingRuns } from "@antiphon/domain/batches/batch-work.ts";
 import type { FaceOrigin } from "@antiphon/domain/faces.ts";
 import type { ModelExtras } from "@antiphon/domain/models/model-request.ts";
+import type { TakenSteers } from "@antiphon/domain/steering/steers.ts";
 import type { KnownExchange } from "@antiphon/domain/tool-ledger.ts";
 import type { Principal } from "./authenticate.ts";
 import type { RunHold } from "./key-hold.ts";
@@ -29,6 +30,8 @@ export interface Caller {
   readonly runHold?: RunHold;
   /** Whether the client has added input that waits for the response to end. Never if absent. */
   readonly isSteered?: () => boolean;
+  /** The inputs of another response that this one takes. Those that wait for its request's results if absent. */
+  readonly steers?: TakenSteers;
   /** Keeps the responses of this caller over crashes. They end with its connection if absent. */
   readonly lastingRuns?: LastingRuns;
   /** Earlier turns that only the caller's connection remembers. None if absent. */

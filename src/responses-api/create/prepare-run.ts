@@ -4,6 +4,7 @@ import type { FaceOrigin } from "@antiphon/domain/faces.ts";
 import type { ModelRequest } from "@antiphon/domain/models/model-request.ts";
 import type { ResponseStore } from "@antiphon/domain/responses.ts";
 import type { SpeechOutput, SpokenOutput } from "@antiphon/domain/speech.ts";
+import type { SteerStore, TakenSteers } from "@antiphon/domain/steering/steers.ts";
 import type { ToolLedger } from "@antiphon/domain/tool-ledger.ts";
 import type { OpenedRun, RunOrigin } from "../../runs/ports/event-log.ts";
 import type { Caller } from "../access/caller.ts";
@@ -16,11 +17,13 @@ import { rethrowModelError } from "../errors/model-errors.ts";
 import { invalidValue, jsonWordMissing, nothingToAnswer, unsupportedParameter } from "../errors/parameter-errors.ts";
 import { checkItemsNotRepeated } from "../input/context-rules.ts";
 import { conversationIdOf, lockConversation } from "../input/conversation-lock.ts";
+import { bringsResults, withSteers } from "../input/steer-input.ts";
 import { labelsOf, tellOmitted } from "../offered-tools/accept-tools.ts";
 import type { TaskTools } from "../offered-tools/task-tools.ts";
 import { estimateInputTokens } from "../task/model-request.ts";
 import { type RunTask, runKind } from "../task/run-task.ts";
 import { toolSecrets } from "../task/seal-tools.ts";
+import { sealSettings } from "../task/steer-settings.ts";
 import { writeTask } from "../task/stored-task.ts";
 import { checkApprovals, checkStoredRequests, freshApprovals } from "../tool-loop/approvals.ts";
 import { withHostedFunctions } from "../tool-loop/count-tools.ts";
@@ -48,6 +51,8 @@ export interface PreparingContext extends ShapingContext {
   readonly approvalsInUse: ApprovalsInUse;
   /** Speaks answers. */
   readonly spokenOutput: SpokenOutput;
+  /** The inputs that wait for what clients owe. */
+  readonly steers: Pick<SteerStore, "listPending">;
 }
 
 export interface PreparedRun {
@@ -68,10 +73,35 @@ export async function prepareRun(
   createdAt: number,
 ): Promise<PreparedRun> {
   const policy = context.model.policyOf(request.model ?? "");
-  const sent = withModelPolicy(request, policy, caller.principal.owner);
+  const { asked, steers } = await withPendingSteers(context, caller, request);
+  const sent = withModelPolicy(asked, policy, caller.principal.owner);
   const lock = new ResponseLock(context.approvalsInUse.newLock(caller.principal.owner));
-  const received = { sent, caller, generate: caller.generate ?? true, createdAt, lock };
+  const received = { sent, caller, generate: caller.generate ?? true, createdAt, lock, steers };
   return { ...(await lock.during(() => PREPARATION.run(received, context))), lock };
+}
+
+interface SteeredRequest {
+  readonly asked: CreateResponseRequest;
+  /** The inputs that it takes; null if none wait. */
+  readonly steers: TakenSteers | null;
+}
+
+/**
+ * Adds the inputs that wait for the results in a request. A response that is not stored takes none: nobody would find
+ * it.
+ */
+async function withPendingSteers(
+  { steers: store, tools }: Pick<PreparingContext, "steers" | "tools">,
+  { principal: { owner }, steers: given }: Pick<Caller, "principal" | "steers">,
+  request: CreateResponseRequest,
+): Promise<SteeredRequest> {
+  const { previous_response_id: responseId, store: isStored } = request;
+  const mayWait = given === undefined && responseId != null && isStored !== false && bringsResults(request);
+  const pendingSteers = mayWait ? await store.listPending(owner, responseId) : [];
+  if (responseId == null || pendingSteers.length === 0) return { asked: request, steers: given ?? null };
+  const turn = (await tools.ledger.turnsOf(owner, responseId)).length + 1;
+  const ids = pendingSteers.map(({ id }) => id);
+  return { asked: withSteers(request, pendingSteers), steers: { responseId, ids, turn } };
 }
 
 /** A request that was received. */
@@ -79,6 +109,7 @@ interface ReceivedDraft extends Omit<SentDraft, "ids"> {
   /** Whether the model is asked. */
   readonly generate: boolean;
   readonly createdAt: number;
+  readonly steers: TakenSteers | null;
   /** Locks nothing yet. */
   readonly lock: ResponseLock;
 }
@@ -215,6 +246,7 @@ async function planTask<
     speech,
     compaction: generate ? await planCompaction(model.engine, request, signal) : null,
     tools: generate ? taskTools(request, hostedTools, context) : null,
+    settings: null,
   };
   return { ...draft, task };
 }
@@ -226,12 +258,15 @@ async function openRun(
   const { caller, task, request, response, input, accepted, emulated, fitting, leftOut } = draft;
   const { owner } = caller.principal;
   const isBackground = response.background === true;
+  const named = { owner, responseId: response.id };
+  const storedTask = { ...task, settings: isBackground ? sealSettings(sealer, named, draft.sent) : null };
   const opened = {
     owner,
     response,
     inputItems: input.items,
-    task: isBackground ? await writeTask(task, toolSecrets(sealer, owner, response.id)) : null,
+    task: isBackground ? await writeTask(storedTask, toolSecrets(sealer, owner, response.id)) : null,
     streamed: request.stream === true,
+    steers: draft.steers,
     origin: runOrigin(model, caller, {
       ...task,
       request,

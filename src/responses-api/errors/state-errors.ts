@@ -57,6 +57,21 @@ export function responseNotActive(id: string): ApiError {
   return invalidRequest(400, "response_not_active", null, `Response '${id}' is not in progress.`);
 }
 
+export function responseAlreadyCompleted(id: string): ApiError {
+  return invalidRequest(400, "response_already_completed", null, `Response '${id}' has completed already.`);
+}
+
+export function steeringNotSupported(): ApiError {
+  const message =
+    "Input can be added to background responses without a conversation and without automatic compaction only.";
+  return invalidRequest(400, "steering_not_supported", null, message);
+}
+
+export function tooManySteers(id: string, steersMax: number): ApiError {
+  const message = `${steersMax} inputs wait already for response '${id}'.`;
+  return invalidRequest(400, "too_many_pending_steers", null, message);
+}
+
 export function pauseNotSupported(): ApiError {
   const message = "Only background responses can be paused: the client of another one waits on its connection.";
   return invalidRequest(400, "pause_not_supported", null, message);

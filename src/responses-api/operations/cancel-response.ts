@@ -25,7 +25,7 @@ export function cancelResponse(
     const isStopped = await context.runs.stop(id);
     if (!isStopped) {
       await ledger.requestStop(id);
-      context.runs.tellRequest(id); // If it is paused, nobody makes it.
+      await context.runs.tellRequest(id); // If it is paused, nobody makes it.
       context.neighbours?.tellStop(id); // Its worker also looks by itself, each second.
     }
     const response = await waitUntilOver(context, { owner, responseId: id, signal }, STOP_ELSEWHERE_MS);

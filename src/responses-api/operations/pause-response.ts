@@ -36,7 +36,7 @@ async function changePause(
   if (before === null) throw responseNotFound(id);
   if (before.response.background !== true) throw pauseNotSupported();
   if (isOver(before.response) || !(await change())) throw responseNotActive(id);
-  runs.tellRequest(id);
+  await runs.tellRequest(id);
   neighbours?.tellStop(id); // Its worker also looks by itself, each second.
   const after = await store.findStored(owner, id);
   if (after === null) throw responseNotFound(id);

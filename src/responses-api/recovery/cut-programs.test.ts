@@ -48,6 +48,7 @@ function taskOf(): RunTask {
       fitsWindow: false,
     },
     interruption: null,
+    settings: null,
   };
 }
 

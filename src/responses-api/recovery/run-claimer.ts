@@ -188,10 +188,12 @@ export class RunClaimer {
 
   async #resumeOrRelease(run: AbandonedRun): Promise<void> {
     const responseId = run.response.id;
-    if (run.isPaused) return await this.#suspend(responseId, { hadBegun: false, attempts: NO_ATTEMPTS });
+    const { stops, pauses } = run.requests;
+    if (pauses && !stops) return await this.#suspend(responseId, { hadBegun: false, attempts: NO_ATTEMPTS });
+    this.#context.runs.requests.add(run.requests);
     try {
       await this.#resume(run);
-      if (run.isStopped) void this.#context.runs.stop(responseId); // Before its model is asked again.
+      if (stops) void this.#context.runs.stop(responseId); // Before its model is asked again.
       this.#unread.delete(responseId);
     } catch (fault) {
       const failures = (this.#unread.get(responseId) ?? 0) + 1;

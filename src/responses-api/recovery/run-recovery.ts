@@ -72,12 +72,17 @@ export class RunRecovery {
 
   /** Checks these runs for requests of clients and for deletion now instead of at the next poll. */
   lookForStops(responseIds: readonly string[]): void {
-    if (!responseIds.some((responseId) => this.#context.runs.has(responseId))) return;
-    const look = async (): Promise<void> => {
+    if (responseIds.some((responseId) => this.#context.runs.has(responseId))) void this.#lookForRequests();
+  }
+
+  /** Never rejects. */
+  async #lookForRequests(): Promise<void> {
+    try {
       await this.#heedRequests();
       await this.#releaseLost();
-    };
-    void look().catch((fault: unknown) => this.#logFault(fault));
+    } catch (fault) {
+      this.#logFault(fault);
+    }
   }
 
   /** Claims runs that nobody makes now instead of at the next poll. */
@@ -179,8 +184,8 @@ export class RunRecovery {
   }
 
   /** A client asks something of a run that this process makes, or that nobody makes. */
-  #lookAfterRequest(responseId: string): void {
-    if (this.#context.runs.has(responseId)) this.lookForStops([responseId]);
+  async #lookAfterRequest(responseId: string): Promise<void> {
+    if (this.#context.runs.has(responseId)) await this.#lookForRequests();
     else this.lookForWork();
   }
 

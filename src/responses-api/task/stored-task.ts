@@ -58,7 +58,7 @@ function withReasoning({ rawReasoningAs, sealsReasoning, ...others }: Stored): S
 type Stored = Readonly<Record<string, unknown>>;
 
 /** Members added without a new version, because older programs work without them. */
-const ADDED_MEMBERS: Pick<RunTask, "interruption"> = { interruption: null };
+const ADDED_MEMBERS: Pick<RunTask, "interruption" | "settings"> = { interruption: null, settings: null };
 
 /** Each function converts from one version to the next. A new one raises `TASK_VERSION`. */
 const MIGRATIONS: readonly ((storedTask: Stored) => Stored)[] = [fromFirstVersion, fromSecondVersion];
@@ -178,6 +178,7 @@ const TASK_MEMBERS: Readonly<Record<keyof RunTask, Check>> = {
     value === null ||
     (isRecord(value) && (value["type"] === "instead" || (value["type"] === "after" && isNumber(value["threshold"])))),
   tools: isNullOr(hasMembers(TOOLS_MEMBERS)),
+  settings: isNullOr(isText),
   interruption: isNullOr((value) => value === "restart" || value === "fail"),
 };
 

@@ -64,7 +64,7 @@ export async function runTools(services: LoopServices, task: ToolTask, run: Loop
     const loop = new ToolLoop(services, { task, run, set: offeredSet, heldCount, laterTools, signal, newItemId });
     if (point !== null) await loop.goOnAt(point);
     const isBusy = set.pending.length > 0 || (point !== null && (point.steps.length > 0 || point.end !== null));
-    const first = isBusy ? null : await loop.ask();
+    const first = isBusy || loop.endsSteered ? null : await loop.ask();
     return {
       events: loop.events(first, () => stop.abort(OVER)),
       sources: loop.sources,

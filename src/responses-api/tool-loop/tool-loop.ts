@@ -174,7 +174,19 @@ export class ToolLoop {
     this.#showOpening();
     if (point === null) return null;
     const isOver = settledSteps.some(({ asks }) => asks) || (point.isBetweenTurns && this.#tally.isLast);
-    return point.end ?? (isOver ? "stop" : null);
+    if (point.end !== null || isOver) return point.end ?? "stop";
+    return this.endsSteered ? "steered" : null;
+  }
+
+  /** Whether input came before this process went on with the response, so that no turn follows the recorded one. */
+  get endsSteered(): boolean {
+    return this.#resumePoint?.isBetweenTurns === true && this.#isSteered();
+  }
+
+  /** A paused run is steered once it is resumed. */
+  #isSteered(): boolean {
+    const { listener } = this.#parts.run;
+    return !this.#programs.isOpen && listener.isSteered() && !listener.isPaused();
   }
 
   #show(...events: Batch): void {
@@ -311,7 +323,7 @@ export class ToolLoop {
     this.#programs.endTurn();
     const asksClient = state.asksClient || isAsking;
     if (!this.#tally.goesOnAfter({ isProgram, hasOpenProgram, asksClient, calls: state.calls })) return "stop";
-    return !hasOpenProgram && this.#parts.run.listener.isSteered() ? "steered" : "again";
+    return !hasOpenProgram && this.#isSteered() ? "steered" : "again";
   }
 
   /** Runs the approved calls before the model is called. They replace their approvals. Returns whether one asks. */

@@ -5,13 +5,14 @@ import type { Principal } from "../access/authenticate.ts";
 import type { Caller } from "../access/caller.ts";
 import { type BegunResponse, beginResponse, type CreateContext } from "../create/begin-response.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
+import { successorRequest, withSteers } from "../input/steer-input.ts";
 import { showOptionsOf } from "../show/show-events.ts";
 import { type ShowOptions, shownJson, shownType } from "../show/shown-event.ts";
 import type { BoundedMessageQueue } from "./bounded-message-queue.ts";
 import { type ConnectionMemory, type SizedTurn, turnAfter } from "./connection-memory.ts";
 import type { Lane } from "./lanes.ts";
 import type { CreateFrame, Frame } from "./read-frame.ts";
-import { type Steer, type SteeredResponse, type Steering, successorRequest, withSteers } from "./steering.ts";
+import type { Steer, SteeredResponse, Steering } from "./steering.ts";
 
 /** A response that is being made for a frame. */
 interface MadeResponse extends SteeredResponse {

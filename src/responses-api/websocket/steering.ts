@@ -6,14 +6,13 @@ import type {
   Response,
   ResponseSteerFailedEvent,
   SteerInput,
-  SteerMessage,
 } from "@antiphon/contracts/responses-api/types.ts";
+import { PENDING_STEERS_MAX } from "@antiphon/domain/steering/steers.ts";
+import { requiredInput } from "../input/required-input.ts";
+import { takesSteers } from "../input/steer-input.ts";
 import type { BoundedMessageQueue } from "./bounded-message-queue.ts";
 import type { Lane } from "./lanes.ts";
-import { requiredInput } from "./required-input.ts";
 
-/** The maximum of accepted inputs that wait for one response. */
-export const PENDING_STEERS_MAX = 16;
 /** The number of ended responses that a connection tells from unknown ones. */
 const ENDED_MAX = 64;
 
@@ -79,8 +78,7 @@ export class Steering {
       this.#sendFailure(request, target, code, message);
     if (request.fault !== null) return await refuse("invalid_input", request.fault.message);
     if (target === null) return await refuse(this.#whyNotSteered(responseId), inactiveMessage(responseId));
-    const { conversation, context_management: compaction } = target.request;
-    if (conversation != null || compaction != null)
+    if (!takesSteers(target.request))
       return await refuse(
         "steering_not_supported",
         "Responses of a conversation and responses with automatic compaction cannot be steered.",
@@ -193,31 +191,6 @@ export class Steering {
     const sequence = { sequence_number: target?.lastNumber ?? 0 };
     await this.#queue.put({ type, ...sequence, ...members, ...(lane === null ? {} : { stream_id: lane }) });
   }
-}
-
-/** The request of the response that takes these inputs: the settings of the one that it follows. */
-export function successorRequest(
-  request: CreateResponseRequest,
-  responseId: string,
-  steers: readonly Steer[],
-): CreateResponseRequest {
-  return { ...request, previous_response_id: responseId, input: messagesOf(steers) };
-}
-
-/** The request with these inputs before its own. */
-export function withSteers(request: CreateResponseRequest, steers: readonly Steer[]): CreateResponseRequest {
-  if (steers.length === 0) return request;
-  const { input = [] } = request;
-  const own = typeof input === "string" ? [userMessage(input)] : (input ?? []);
-  return { ...request, input: [...messagesOf(steers), ...own] };
-}
-
-function messagesOf(steers: readonly Steer[]): SteerMessage[] {
-  return steers.flatMap(({ input }) => (typeof input === "string" ? [userMessage(input)] : input));
-}
-
-function userMessage(content: string): SteerMessage {
-  return { type: "message", role: "user", content };
 }
 
 function steerNames({ id, responseId }: Steer): object {

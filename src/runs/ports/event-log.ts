@@ -7,6 +7,7 @@ import type {
 } from "@antiphon/contracts/responses-api/types.ts";
 import type { FaceOrigin } from "@antiphon/domain/faces.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
+import type { TakenSteers } from "@antiphon/domain/steering/steers.ts";
 import type { RecordedEvent } from "../recorded-event.ts";
 import type { RunTimes } from "./event-times.ts";
 import type { WaitingEvent } from "./packed-deltas.ts";
@@ -35,6 +36,8 @@ export interface OpenedRun {
   readonly claimedBy?: number | null;
   /** The origin of the request, for lists of responses. */
   readonly origin?: RunOrigin;
+  /** The inputs of another response that it takes; absent or null if none. They are marked with the first write. */
+  readonly steers?: TakenSteers | null;
 }
 
 /** The sender and the circumstances of a request. */

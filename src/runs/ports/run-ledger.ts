@@ -36,10 +36,8 @@ export interface AbandonedRun extends Pick<UnmadeRun, "from"> {
   readonly restartSteps: number;
   /** The failed attempts at its turn, if it was suspended. */
   readonly attempts: TurnAttempts | null;
-  /** Whether a cancel was requested. */
-  readonly isStopped: boolean;
-  /** Whether it waits until a client resumes it, so that it is only to be released. */
-  readonly isPaused: boolean;
+  /** What clients ask of it. If it is paused and not stopped, it is only to be released. */
+  readonly requests: RunRequests;
 }
 
 /** How a run is released. */

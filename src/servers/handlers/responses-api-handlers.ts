@@ -2,6 +2,7 @@ import type { OperationId, ResponsesApiHandlers } from "@antiphon/contracts/resp
 import type { CreateKeyStore } from "@antiphon/domain/create-keys.ts";
 import type { FileStore } from "@antiphon/domain/files.ts";
 import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import type { SteerStore } from "@antiphon/domain/steering/steers.ts";
 import type { UsageStore } from "@antiphon/domain/usage.ts";
 import type { AudioParts } from "@antiphon/speech/audio-api/ports.ts";
 import type { McpServing } from "../../mcp-server/mcp-serving.ts";
@@ -57,6 +58,7 @@ import { listInputItems } from "../../responses-api/operations/list-input-items.
 import { listModels } from "../../responses-api/operations/list-models.ts";
 import { pauseResponse, resumeResponse } from "../../responses-api/operations/pause-response.ts";
 import type { SkillContext } from "../../responses-api/operations/skills/create-skill.ts";
+import { listResponseSteers, steerResponse } from "../../responses-api/operations/steer-response.ts";
 import { streamResponseEvents } from "../../responses-api/operations/stream-response-events.ts";
 import { updateConversation } from "../../responses-api/operations/update-conversation.ts";
 import type { WebhookContext } from "../../responses-api/operations/webhooks/create-webhook-endpoint.ts";
@@ -97,6 +99,7 @@ export interface HandlerContexts {
   readonly creating: CreateContext;
   readonly createKeys: CreateKeyStore;
   readonly ledger: RunLedger;
+  readonly steers: SteerStore;
   readonly files: FileStore;
   readonly vectorStores: VectorStoreContext;
   readonly containers: ContainerContext;
@@ -118,6 +121,7 @@ export function responsesApiHandlers({
   creating,
   createKeys,
   ledger,
+  steers,
   files,
   vectorStores,
   containers,
@@ -133,6 +137,7 @@ export function responsesApiHandlers({
   const handlers = {
     ...creatingHandlers(creating, createKeys),
     ...storedResponseHandlers(creating.watching, ledger),
+    ...steerHandlers(creating, steers),
     ...conversationHandlers(creating.preparing.history),
     ...inspectionHandlers(statistics, exchanges, effects, creating.watching),
     ...fileHandlers(files),
@@ -164,7 +169,8 @@ type OnceOperation =
   | "createContainer"
   | "createContainerFile"
   | "createSkill"
-  | "createSkillVersion";
+  | "createSkillVersion"
+  | "steerResponse";
 
 /** The same operations, which answer a repeated request with a key once. */
 function onceHandlers(handlers: Pick<ResponsesApiHandlers<Caller>, OnceOperation>, once: AnswerOnce) {
@@ -181,6 +187,7 @@ function onceHandlers(handlers: Pick<ResponsesApiHandlers<Caller>, OnceOperation
     createContainerFile: once("createContainerFile", handlers.createContainerFile),
     createSkill: once("createSkill", handlers.createSkill),
     createSkillVersion: once("createSkillVersion", handlers.createSkillVersion),
+    steerResponse: once("steerResponse", handlers.steerResponse),
   };
 }
 
@@ -207,6 +214,11 @@ function storedResponseHandlers(watching: WatchContext, ledger: RunLedger) {
     resumeResponse: resumeResponse(watching, ledger),
     streamResponseEvents: streamResponseEvents(watching),
   };
+}
+
+function steerHandlers({ watching, ordering }: CreateContext, steers: SteerStore) {
+  const context = { watching, steers, sealer: ordering.sealer };
+  return { listResponseSteers: listResponseSteers(context), steerResponse: steerResponse(context) };
 }
 
 function conversationHandlers(stores: HistoryContext) {

@@ -40,9 +40,9 @@ export interface ClaimedRun {
   readonly restart_steps: number;
   /** JSON. */
   readonly turn_attempts: string | null;
-  /** 0 or 1, like the next one. */
   readonly stop_asked: number;
-  readonly isPaused: number;
+  readonly paused_at: number | null;
+  readonly is_steered: number;
 }
 
 /**

@@ -62,7 +62,7 @@ async function takeOver(db: Kysely<Database>, { own, holder, ids }: Takeover): P
     )
     update responses set worker = ${own}, due_at = null where number in (select number from free)
     returning number, created_at, organization, project, body, task, restarts, restart_steps, turn_attempts, stop_asked,
-      (case when paused_at is not null and stop_asked = 0 then 1 else 0 end) as "isPaused"`.execute(db);
+      paused_at, is_steered`.execute(db);
   return rows;
 }
 

@@ -8,11 +8,12 @@ import type { CommitRecovery, TransactionRules } from "../database/transaction-r
 import { JournalSpan, writeJournal } from "../rows/events/journal.ts";
 import type { RunTail } from "../rows/events/run-tail.ts";
 import { writeLedgerRows } from "../rows/ledger-rows.ts";
-import { holdersOf, isOneInsert, onlyAdds } from "../rows/runs/commit-needs.ts";
+import { holdersOf, isOneInsert, onlyAdds, takesInput } from "../rows/runs/commit-needs.ts";
 import { type CommitContext, type CommitPlan, planCommit, type UnfinishedRun } from "../rows/runs/commit-plan.ts";
 import { changeConversations, findUnheld, noteConversations } from "../rows/runs/conversation-rows.ts";
 import { deleteResponses, findLiveRun, updateResponses } from "../rows/runs/run-rows.ts";
 import type { RedoPart, WriteJob, WriteOutcome } from "../rows/runs/write-job.ts";
+import { takeSteers } from "../rows/steer-rows.ts";
 import { writeWebhookEvents } from "../rows/webhook-rows.ts";
 import { type UnknownCommit, UnknownCommits } from "./unknown-commits.ts";
 import type { Lease } from "./workers/lease.ts";
@@ -169,7 +170,7 @@ export class RunWriter {
     await this.#adoptRuns(jobs);
     const plan = planCommit(jobs, this.#context(NONE));
     const journal = writeJournal(plan.journal);
-    const store = redo === null ? this.#inOneStatement(plan, journal) : null;
+    const store = redo === null && !jobs.some(takesInput) ? this.#inOneStatement(plan, journal) : null;
     if (store === null) return await this.#commitAll(jobs, plan, redo);
     const learn = (): readonly WriteOutcome[] => this.#learn(plan, journal, new Map(), new Map());
     return await this.#learnOnce({ jobs, learn }, store);
@@ -225,7 +226,8 @@ export class RunWriter {
     await this.#requireLease(transaction, this.#worker);
     await this.#holdOthersOff(transaction, first);
     const ledgerOutcomes = await writeLedgerRows(transaction, this.#worker, first.tools);
-    const unheld = await findUnheld(transaction, this.#worker, holdersOf(jobs));
+    const lateIds = await takeSteers(transaction, jobs);
+    const unheld = (await findUnheld(transaction, this.#worker, holdersOf(jobs))).union(lateIds);
     const heldPlan = unheld.size === 0 ? first : planCommit(jobs, this.#context(unheld));
     await this.#rules.inserter.insert(transaction, "responses", heldPlan.responses);
     await noteConversations(transaction, heldPlan.inConversations);

@@ -33,3 +33,8 @@ export function isOneInsert(plan: CommitPlan): boolean {
     0
   );
 }
+
+/** Whether a job takes the inputs that were added to another response. */
+export function takesInput(job: WriteJob): boolean {
+  return (job.type === "open" || job.type === "whole") && job.steers !== null;
+}

@@ -54,7 +54,10 @@ export interface CommitContext {
   readonly runs: ReadonlyMap<string, UnfinishedRun>;
   /** Runs whose tail must become a chunk now, so that the journal can be truncated. */
   readonly overdue: ReadonlySet<string>;
-  /** Runs that another worker has ended, and whole runs that lost the lock on their conversation. */
+  /**
+   * Runs that another worker has ended, whole runs that lost the lock on their conversation, and new ones whose inputs
+   * another response has taken.
+   */
   readonly lostIds: ReadonlySet<string>;
 }
 
@@ -168,6 +171,7 @@ class CommitDraft {
   }
 
   #open(job: Extract<WriteJob, { type: "open" }>): WriteOutcome {
+    if (this.#context.lostIds.has(job.responseId)) return "unchanged";
     const { responseId, owner, snapshot, origin, task, streamed, conversationId } = job;
     if (this.#hasLostKey(job)) return "unchanged";
     this.#addResponse(

@@ -1,5 +1,6 @@
 import { assertNever } from "@antiphon/base/assert.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
+import type { TakenSteers } from "@antiphon/domain/steering/steers.ts";
 import { type EventBlock, lengthOfBlocks } from "../events/event-block.ts";
 import {
   type ConversationChange,
@@ -26,6 +27,8 @@ export type WriteJob =
       readonly streamed: boolean;
       /** The conversation that the response is made in and has the lock of. */
       readonly conversationId: string | null;
+      /** The inputs that it takes; null if it takes none. */
+      readonly steers: TakenSteers | null;
       readonly items: readonly ItemText[];
       readonly events: readonly EventBlock[];
     }
@@ -62,6 +65,8 @@ export type WriteJob =
       readonly streamed: boolean;
       /** The conversation locked by the response; null if it has none. */
       readonly conversation: ConversationEnd | null;
+      /** As above. */
+      readonly steers: TakenSteers | null;
       readonly inputItems: readonly ItemText[];
       readonly outputItems: readonly ItemText[];
       readonly events: readonly EventBlock[];

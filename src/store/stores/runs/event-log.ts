@@ -55,7 +55,7 @@ export class StoredEventLog implements EventLog {
       const job = openJob(run, inputItems.map(itemTextOf), events);
       // Only of a stream nothing else depends on the outcome: the commit checks the lock on a conversation, and the
       // replies of others say whether they are stored.
-      if (job.streamed && job.conversationId === null && this.#commits.addNow(job)) return;
+      if (job.streamed && job.conversationId === null && job.steers === null && this.#commits.addNow(job)) return;
       return requireWritten(await this.#commits.add(job, "urgent"));
     }
     const { stored: storing } = await this.#prepare(run, events);
@@ -107,6 +107,7 @@ export class StoredEventLog implements EventLog {
       ending: endingOf(end),
       streamed: run.streamed ?? false,
       conversation: endInConversation(end.response),
+      steers: run.steers ?? null,
       inputItems: isSmall(inputItems) ? inputItems.map(itemTextOf) : await itemTextsOf(inputItems),
       outputItems: end.outputItems.map(itemTextOf),
       events: packEvents(events, end.response),
@@ -175,6 +176,7 @@ function openJob(
     task: run.task ?? null,
     streamed: run.streamed ?? false,
     conversationId: response.conversation?.id ?? null,
+    steers: run.steers ?? null,
     items,
     events: packEvents(events),
   };

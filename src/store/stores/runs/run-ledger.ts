@@ -158,13 +158,13 @@ export class StoredRunLedger implements RunLedger {
       .where(IS_LIVE)
       .where(sql<SqlBool>`(stop_asked = 1 or paused_at is not null or is_steered = 1)`)
       .execute();
-    return rows.map((row) => ({
-      responseId: row.id,
-      stops: row.stop_asked === 1,
-      pauses: row.paused_at !== null,
-      isSteered: row.is_steered === 1,
-    }));
+    return rows.map((row) => requestsIn(row.id, row));
   }
+}
+
+function requestsIn(responseId: string, row: Pick<ClaimedRun, "stop_asked" | "paused_at" | "is_steered">): RunRequests {
+  const { stop_asked: stops, paused_at: pausedAt, is_steered: isSteered } = row;
+  return { responseId, stops: stops === 1, pauses: pausedAt !== null, isSteered: isSteered === 1 };
 }
 
 function unmadeRun({ id, worker, needsPlace, taskHead }: UnmadeRow, own: number): UnmadeRun {
@@ -193,7 +193,6 @@ function abandonedRun(row: ClaimedRun, response: Response, from: UnmadeRun["from
     restarts,
     restartSteps,
     attempts: attempts === null ? null : storedJson<TurnAttempts>(attempts),
-    isStopped: row.stop_asked === 1,
-    isPaused: row.isPaused === 1,
+    requests: requestsIn(response.id, row),
   };
 }
