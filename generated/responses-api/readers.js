@@ -73308,8 +73308,205 @@ validate1563.errors = vErrors;
 return errors === 0;
 }
 
-export const readDeletedExchanges = validate1567;
-const schema617 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchanges.deleted"},"deleted":{"type":"boolean","const":true}}};
+export const readResponseEffect = validate1567;
+const schema617 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.effect"},"response_id":{"type":"string"},"created_at":{"type":"integer"},"name":{"type":"string"},"server_label":{"type":["string","null"]},"effect":{"$ref":"#/components/schemas/EffectKind"},"state":{"$ref":"#/components/schemas/EffectState"},"key":{"type":["string","null"]},"approval_request_id":{"type":["string","null"]},"attempts":{"type":"array","items":{"$ref":"#/components/schemas/EffectAttempt"}},"settlement":{"anyOf":[{"$ref":"#/components/schemas/EffectSettlement"},{"type":"null"}]}}};
+const schema618 = {"type":"string","enum":["none","sandboxed","idempotent","may_have"]};
+
+function validate1568(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1568.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.type,parentSchema:schema618,data}];
+return false;
+}
+if(!((((data === "none") || (data === "sandboxed")) || (data === "idempotent")) || (data === "may_have"))){
+validate1568.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema618.enum},message:"must be equal to one of the allowed values",schema:schema618.enum,parentSchema:schema618,data}];
+return false;
+}
+validate1568.errors = vErrors;
+return errors === 0;
+}
+
+const schema619 = {"type":"string","enum":["running","done","failed","asked","unknown"]};
+
+function validate1570(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1570.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema619.type,parentSchema:schema619,data}];
+return false;
+}
+if(!(((((data === "running") || (data === "done")) || (data === "failed")) || (data === "asked")) || (data === "unknown"))){
+validate1570.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema619.enum},message:"must be equal to one of the allowed values",schema:schema619.enum,parentSchema:schema619,data}];
+return false;
+}
+validate1570.errors = vErrors;
+return errors === 0;
+}
+
+const schema620 = {"type":"object","required":[],"properties":{"started_at_ms":{"type":"integer"},"ended_at_ms":{"type":["integer","null"]},"node":{"type":"string"},"state":{"$ref":"#/components/schemas/EffectState"}}};
+
+function validate1572(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.started_at_ms !== undefined){
+let data0 = data.started_at_ms;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate1572.errors = [{instancePath:instancePath+"/started_at_ms",schemaPath:"#/properties/started_at_ms/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema620.properties.started_at_ms.type,parentSchema:schema620.properties.started_at_ms,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ended_at_ms !== undefined){
+let data1 = data.ended_at_ms;
+const _errs3 = errors;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (data1 !== null)){
+validate1572.errors = [{instancePath:instancePath+"/ended_at_ms",schemaPath:"#/properties/ended_at_ms/type",keyword:"type",params:{type: schema620.properties.ended_at_ms.type},message:"must be integer,null",schema:schema620.properties.ended_at_ms.type,parentSchema:schema620.properties.ended_at_ms,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.node !== undefined){
+let data2 = data.node;
+const _errs5 = errors;
+if(typeof data2 !== "string"){
+validate1572.errors = [{instancePath:instancePath+"/node",schemaPath:"#/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema620.properties.node.type,parentSchema:schema620.properties.node,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.state !== undefined){
+const _errs7 = errors;
+if(!(validate1570(data.state, {instancePath:instancePath+"/state",parentData:data,parentDataProperty:"state",rootData}))){
+vErrors = vErrors === null ? validate1570.errors : vErrors.concat(validate1570.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1572.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema620.type,parentSchema:schema620,data}];
+return false;
+}
+}
+validate1572.errors = vErrors;
+return errors === 0;
+}
+
+const schema621 = {"type":"object","required":["state"],"properties":{"state":{"$ref":"#/components/schemas/SettledState"},"note":{"type":["string","null"]},"settled_at":{"type":"integer"},"key":{"$ref":"#/components/schemas/KeyRef"}}};
+const schema622 = {"type":"string","enum":["done","failed"]};
+
+function validate1576(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1576.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.type,parentSchema:schema622,data}];
+return false;
+}
+if(!((data === "done") || (data === "failed"))){
+validate1576.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema622.enum},message:"must be equal to one of the allowed values",schema:schema622.enum,parentSchema:schema622,data}];
+return false;
+}
+validate1576.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1575(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.state === undefined) && (missing0 = "state")){
+validate1575.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema621.required,parentSchema:schema621,data}];
+return false;
+}
+else {
+if(data.state !== undefined){
+const _errs1 = errors;
+if(!(validate1576(data.state, {instancePath:instancePath+"/state",parentData:data,parentDataProperty:"state",rootData}))){
+vErrors = vErrors === null ? validate1576.errors : vErrors.concat(validate1576.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.note !== undefined){
+let data1 = data.note;
+const _errs2 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate1575.errors = [{instancePath:instancePath+"/note",schemaPath:"#/properties/note/type",keyword:"type",params:{type: schema621.properties.note.type},message:"must be string,null",schema:schema621.properties.note.type,parentSchema:schema621.properties.note,data:data1}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.settled_at !== undefined){
+let data2 = data.settled_at;
+const _errs4 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1575.errors = [{instancePath:instancePath+"/settled_at",schemaPath:"#/properties/settled_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.settled_at.type,parentSchema:schema621.properties.settled_at,data:data2}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.key !== undefined){
+const _errs6 = errors;
+if(!(validate1519(data.key, {instancePath:instancePath+"/key",parentData:data,parentDataProperty:"key",rootData}))){
+vErrors = vErrors === null ? validate1519.errors : vErrors.concat(validate1519.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1575.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema621.type,parentSchema:schema621,data}];
+return false;
+}
+}
+validate1575.errors = vErrors;
+return errors === 0;
+}
+
 
 function validate1567(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -73342,8 +73539,8 @@ if(typeof data1 !== "string"){
 validate1567.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.object.type,parentSchema:schema617.properties.object,data:data1}];
 return false;
 }
-if("response.exchanges.deleted" !== data1){
-validate1567.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchanges.deleted"},message:"must be equal to constant",schema:"response.exchanges.deleted",parentSchema:schema617.properties.object,data:data1}];
+if("response.effect" !== data1){
+validate1567.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.effect"},message:"must be equal to constant",schema:"response.effect",parentSchema:schema617.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -73352,21 +73549,201 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.deleted !== undefined){
-let data2 = data.deleted;
+if(data.response_id !== undefined){
+let data2 = data.response_id;
 const _errs5 = errors;
-if(typeof data2 !== "boolean"){
-validate1567.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema617.properties.deleted.type,parentSchema:schema617.properties.deleted,data:data2}];
-return false;
-}
-if(true !== data2){
-validate1567.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema617.properties.deleted,data:data2}];
+if(typeof data2 !== "string"){
+validate1567.errors = [{instancePath:instancePath+"/response_id",schemaPath:"#/properties/response_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.response_id.type,parentSchema:schema617.properties.response_id,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data3 = data.created_at;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1567.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema617.properties.created_at.type,parentSchema:schema617.properties.created_at,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data4 = data.name;
+const _errs9 = errors;
+if(typeof data4 !== "string"){
+validate1567.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.name.type,parentSchema:schema617.properties.name,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.server_label !== undefined){
+let data5 = data.server_label;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1567.errors = [{instancePath:instancePath+"/server_label",schemaPath:"#/properties/server_label/type",keyword:"type",params:{type: schema617.properties.server_label.type},message:"must be string,null",schema:schema617.properties.server_label.type,parentSchema:schema617.properties.server_label,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.effect !== undefined){
+const _errs13 = errors;
+if(!(validate1568(data.effect, {instancePath:instancePath+"/effect",parentData:data,parentDataProperty:"effect",rootData}))){
+vErrors = vErrors === null ? validate1568.errors : vErrors.concat(validate1568.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.state !== undefined){
+const _errs14 = errors;
+if(!(validate1570(data.state, {instancePath:instancePath+"/state",parentData:data,parentDataProperty:"state",rootData}))){
+vErrors = vErrors === null ? validate1570.errors : vErrors.concat(validate1570.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.key !== undefined){
+let data8 = data.key;
+const _errs15 = errors;
+if((typeof data8 !== "string") && (data8 !== null)){
+validate1567.errors = [{instancePath:instancePath+"/key",schemaPath:"#/properties/key/type",keyword:"type",params:{type: schema617.properties.key.type},message:"must be string,null",schema:schema617.properties.key.type,parentSchema:schema617.properties.key,data:data8}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.approval_request_id !== undefined){
+let data9 = data.approval_request_id;
+const _errs17 = errors;
+if((typeof data9 !== "string") && (data9 !== null)){
+validate1567.errors = [{instancePath:instancePath+"/approval_request_id",schemaPath:"#/properties/approval_request_id/type",keyword:"type",params:{type: schema617.properties.approval_request_id.type},message:"must be string,null",schema:schema617.properties.approval_request_id.type,parentSchema:schema617.properties.approval_request_id,data:data9}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.attempts !== undefined){
+let data10 = data.attempts;
+const _errs19 = errors;
+if(errors === _errs19){
+if(Array.isArray(data10)){
+var valid1 = true;
+const len0 = data10.length;
+for(let i0=0; i0<len0; i0++){
+const _errs21 = errors;
+if(!(validate1572(data10[i0], {instancePath:instancePath+"/attempts/" + i0,parentData:data10,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1572.errors : vErrors.concat(validate1572.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs21 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1567.errors = [{instancePath:instancePath+"/attempts",schemaPath:"#/properties/attempts/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema617.properties.attempts.type,parentSchema:schema617.properties.attempts,data:data10}];
+return false;
+}
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.settlement !== undefined){
+let data12 = data.settlement;
+const _errs22 = errors;
+const _errs23 = errors;
+let valid2 = false;
+const _errs24 = errors;
+if(!(validate1575(data12, {instancePath:instancePath+"/settlement",parentData:data,parentDataProperty:"settlement",rootData}))){
+vErrors = vErrors === null ? validate1575.errors : vErrors.concat(validate1575.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs24 === errors;
+valid2 = valid2 || _valid0;
+if(!valid2){
+const _errs25 = errors;
+if(data12 !== null){
+const err0 = {instancePath:instancePath+"/settlement",schemaPath:"#/properties/settlement/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema617.properties.settlement.anyOf[1].type,parentSchema:schema617.properties.settlement.anyOf[1],data:data12};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs25 === errors;
+valid2 = valid2 || _valid0;
+}
+if(!valid2){
+const err1 = {instancePath:instancePath+"/settlement",schemaPath:"#/properties/settlement/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema617.properties.settlement.anyOf,parentSchema:schema617.properties.settlement,data:data12};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1567.errors = vErrors;
+return false;
+}
+else {
+errors = _errs23;
+if(vErrors !== null){
+if(_errs23){
+vErrors.length = _errs23;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
 }
 }
 }
@@ -73381,1446 +73758,53 @@ validate1567.errors = vErrors;
 return errors === 0;
 }
 
-export const readUsageResponse = validate1568;
-const schema618 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"page"},"data":{"type":"array","items":{"$ref":"#/components/schemas/UsageTimeBucket"}},"has_more":{"type":"boolean"},"next_page":{"type":["string","null"]}}};
-const schema619 = {"type":"object","required":["results"],"properties":{"object":{"type":"string","const":"bucket"},"start_time":{"type":"integer"},"end_time":{"type":"integer"},"results":{"type":"array","items":{"$ref":"#/components/schemas/UsageResult"}}}};
-const schema620 = {"type":"object","required":["object"],"discriminator":{"propertyName":"object"},"oneOf":[{"$ref":"#/components/schemas/UsageCompletionsResult"},{"$ref":"#/components/schemas/UsageEmbeddingsResult"},{"$ref":"#/components/schemas/UsageModerationsResult"},{"$ref":"#/components/schemas/UsageImagesResult"},{"$ref":"#/components/schemas/UsageAudioSpeechesResult"},{"$ref":"#/components/schemas/UsageAudioTranscriptionsResult"},{"$ref":"#/components/schemas/UsageVectorStoresResult"},{"$ref":"#/components/schemas/UsageCodeInterpreterSessionsResult"},{"$ref":"#/components/schemas/UsageFileSearchCallsResult"},{"$ref":"#/components/schemas/UsageWebSearchCallsResult"},{"$ref":"#/components/schemas/CostsResult"}],"x-tags":["organization.usage.completions.result","organization.usage.embeddings.result","organization.usage.moderations.result","organization.usage.images.result","organization.usage.audio_speeches.result","organization.usage.audio_transcriptions.result","organization.usage.vector_stores.result","organization.usage.code_interpreter_sessions.result","organization.usage.file_searches.result","organization.usage.web_searches.result","organization.costs.result"]};
-const schema621 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.completions.result"},"input_tokens":{"type":"integer","minimum":0},"input_cached_tokens":{"type":"integer","minimum":0},"input_cache_write_tokens":{"type":"integer","minimum":0},"input_uncached_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"batch":{"type":["boolean","null"]},"service_tier":{"type":["string","null"]}}};
-
-function validate1571(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1571.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema621.required,parentSchema:schema621,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1571.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema621.properties.object.type,parentSchema:schema621.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.completions.result" !== data0){
-validate1571.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema621.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_tokens !== undefined){
-let data1 = data.input_tokens;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1571.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.input_tokens.type,parentSchema:schema621.properties.input_tokens,data:data1}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1571.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.input_tokens,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_cached_tokens !== undefined){
-let data2 = data.input_cached_tokens;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1571.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.input_cached_tokens.type,parentSchema:schema621.properties.input_cached_tokens,data:data2}];
-return false;
-}
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1571.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.input_cached_tokens,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_cache_write_tokens !== undefined){
-let data3 = data.input_cache_write_tokens;
-const _errs7 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1571.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.input_cache_write_tokens.type,parentSchema:schema621.properties.input_cache_write_tokens,data:data3}];
-return false;
-}
-if(errors === _errs7){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 < 0 || isNaN(data3)){
-validate1571.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.input_cache_write_tokens,data:data3}];
-return false;
-}
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_uncached_tokens !== undefined){
-let data4 = data.input_uncached_tokens;
-const _errs9 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1571.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.input_uncached_tokens.type,parentSchema:schema621.properties.input_uncached_tokens,data:data4}];
-return false;
-}
-if(errors === _errs9){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 < 0 || isNaN(data4)){
-validate1571.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.input_uncached_tokens,data:data4}];
-return false;
-}
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output_tokens !== undefined){
-let data5 = data.output_tokens;
-const _errs11 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate1571.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.output_tokens.type,parentSchema:schema621.properties.output_tokens,data:data5}];
-return false;
-}
-if(errors === _errs11){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-validate1571.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.output_tokens,data:data5}];
-return false;
-}
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data6 = data.num_model_requests;
-const _errs13 = errors;
-if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate1571.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.num_model_requests.type,parentSchema:schema621.properties.num_model_requests,data:data6}];
-return false;
-}
-if(errors === _errs13){
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 < 0 || isNaN(data6)){
-validate1571.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.num_model_requests,data:data6}];
-return false;
-}
-}
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data7 = data.project_id;
-const _errs15 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate1571.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema621.properties.project_id.type},message:"must be string,null",schema:schema621.properties.project_id.type,parentSchema:schema621.properties.project_id,data:data7}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data8 = data.user_id;
-const _errs17 = errors;
-if((typeof data8 !== "string") && (data8 !== null)){
-validate1571.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema621.properties.user_id.type},message:"must be string,null",schema:schema621.properties.user_id.type,parentSchema:schema621.properties.user_id,data:data8}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data9 = data.api_key_id;
-const _errs19 = errors;
-if((typeof data9 !== "string") && (data9 !== null)){
-validate1571.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema621.properties.api_key_id.type},message:"must be string,null",schema:schema621.properties.api_key_id.type,parentSchema:schema621.properties.api_key_id,data:data9}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data10 = data.model;
-const _errs21 = errors;
-if((typeof data10 !== "string") && (data10 !== null)){
-validate1571.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema621.properties.model.type},message:"must be string,null",schema:schema621.properties.model.type,parentSchema:schema621.properties.model,data:data10}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.batch !== undefined){
-let data11 = data.batch;
-const _errs23 = errors;
-if((typeof data11 !== "boolean") && (data11 !== null)){
-validate1571.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema621.properties.batch.type},message:"must be boolean,null",schema:schema621.properties.batch.type,parentSchema:schema621.properties.batch,data:data11}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.service_tier !== undefined){
-let data12 = data.service_tier;
-const _errs25 = errors;
-if((typeof data12 !== "string") && (data12 !== null)){
-validate1571.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema621.properties.service_tier.type},message:"must be string,null",schema:schema621.properties.service_tier.type,parentSchema:schema621.properties.service_tier,data:data12}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1571.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema621.type,parentSchema:schema621,data}];
-return false;
-}
-}
-validate1571.errors = vErrors;
-return errors === 0;
-}
-
-const schema622 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.embeddings.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
-
-function validate1572(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1572.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema622.required,parentSchema:schema622,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1572.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.properties.object.type,parentSchema:schema622.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.embeddings.result" !== data0){
-validate1572.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema622.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_tokens !== undefined){
-let data1 = data.input_tokens;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1572.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema622.properties.input_tokens.type,parentSchema:schema622.properties.input_tokens,data:data1}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1572.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema622.properties.input_tokens,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1572.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema622.properties.num_model_requests.type,parentSchema:schema622.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1572.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema622.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1572.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema622.properties.project_id.type},message:"must be string,null",schema:schema622.properties.project_id.type,parentSchema:schema622.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1572.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema622.properties.user_id.type},message:"must be string,null",schema:schema622.properties.user_id.type,parentSchema:schema622.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1572.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema622.properties.api_key_id.type},message:"must be string,null",schema:schema622.properties.api_key_id.type,parentSchema:schema622.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1572.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema622.properties.model.type},message:"must be string,null",schema:schema622.properties.model.type,parentSchema:schema622.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1572.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema622.type,parentSchema:schema622,data}];
-return false;
-}
-}
-validate1572.errors = vErrors;
-return errors === 0;
-}
-
-const schema623 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.moderations.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
-
-function validate1573(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1573.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema623.required,parentSchema:schema623,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1573.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.object.type,parentSchema:schema623.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.moderations.result" !== data0){
-validate1573.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema623.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_tokens !== undefined){
-let data1 = data.input_tokens;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1573.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema623.properties.input_tokens.type,parentSchema:schema623.properties.input_tokens,data:data1}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1573.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema623.properties.input_tokens,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1573.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema623.properties.num_model_requests.type,parentSchema:schema623.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1573.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema623.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1573.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema623.properties.project_id.type},message:"must be string,null",schema:schema623.properties.project_id.type,parentSchema:schema623.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1573.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema623.properties.user_id.type},message:"must be string,null",schema:schema623.properties.user_id.type,parentSchema:schema623.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1573.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema623.properties.api_key_id.type},message:"must be string,null",schema:schema623.properties.api_key_id.type,parentSchema:schema623.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1573.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema623.properties.model.type},message:"must be string,null",schema:schema623.properties.model.type,parentSchema:schema623.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1573.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema623.type,parentSchema:schema623,data}];
-return false;
-}
-}
-validate1573.errors = vErrors;
-return errors === 0;
-}
-
-const schema624 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.images.result"},"images":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"source":{"type":["string","null"]},"size":{"type":["string","null"]},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
-
-function validate1574(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1574.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema624.required,parentSchema:schema624,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1574.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema624.properties.object.type,parentSchema:schema624.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.images.result" !== data0){
-validate1574.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema624.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.images !== undefined){
-let data1 = data.images;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1574.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema624.properties.images.type,parentSchema:schema624.properties.images,data:data1}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1574.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema624.properties.images,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1574.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema624.properties.num_model_requests.type,parentSchema:schema624.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1574.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema624.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.source !== undefined){
-let data3 = data.source;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1574.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema624.properties.source.type},message:"must be string,null",schema:schema624.properties.source.type,parentSchema:schema624.properties.source,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-let data4 = data.size;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1574.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema624.properties.size.type},message:"must be string,null",schema:schema624.properties.size.type,parentSchema:schema624.properties.size,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data5 = data.project_id;
-const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1574.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema624.properties.project_id.type},message:"must be string,null",schema:schema624.properties.project_id.type,parentSchema:schema624.properties.project_id,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data6 = data.user_id;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1574.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema624.properties.user_id.type},message:"must be string,null",schema:schema624.properties.user_id.type,parentSchema:schema624.properties.user_id,data:data6}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data7 = data.api_key_id;
-const _errs15 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate1574.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema624.properties.api_key_id.type},message:"must be string,null",schema:schema624.properties.api_key_id.type,parentSchema:schema624.properties.api_key_id,data:data7}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data8 = data.model;
-const _errs17 = errors;
-if((typeof data8 !== "string") && (data8 !== null)){
-validate1574.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema624.properties.model.type},message:"must be string,null",schema:schema624.properties.model.type,parentSchema:schema624.properties.model,data:data8}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1574.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema624.type,parentSchema:schema624,data}];
-return false;
-}
-}
-validate1574.errors = vErrors;
-return errors === 0;
-}
-
-const schema625 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.audio_speeches.result"},"characters":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
-
-function validate1575(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1575.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema625.required,parentSchema:schema625,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1575.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema625.properties.object.type,parentSchema:schema625.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.audio_speeches.result" !== data0){
-validate1575.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema625.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.characters !== undefined){
-let data1 = data.characters;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1575.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema625.properties.characters.type,parentSchema:schema625.properties.characters,data:data1}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1575.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema625.properties.characters,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1575.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema625.properties.num_model_requests.type,parentSchema:schema625.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1575.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema625.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1575.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema625.properties.project_id.type},message:"must be string,null",schema:schema625.properties.project_id.type,parentSchema:schema625.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1575.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema625.properties.user_id.type},message:"must be string,null",schema:schema625.properties.user_id.type,parentSchema:schema625.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1575.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema625.properties.api_key_id.type},message:"must be string,null",schema:schema625.properties.api_key_id.type,parentSchema:schema625.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1575.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema625.properties.model.type},message:"must be string,null",schema:schema625.properties.model.type,parentSchema:schema625.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1575.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema625.type,parentSchema:schema625,data}];
-return false;
-}
-}
-validate1575.errors = vErrors;
-return errors === 0;
-}
-
-const schema626 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.audio_transcriptions.result"},"seconds":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
-
-function validate1576(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1576.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema626.required,parentSchema:schema626,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1576.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema626.properties.object.type,parentSchema:schema626.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.audio_transcriptions.result" !== data0){
-validate1576.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema626.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.seconds !== undefined){
-let data1 = data.seconds;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1576.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema626.properties.seconds.type,parentSchema:schema626.properties.seconds,data:data1}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1576.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema626.properties.seconds,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1576.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema626.properties.num_model_requests.type,parentSchema:schema626.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1576.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema626.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1576.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema626.properties.project_id.type},message:"must be string,null",schema:schema626.properties.project_id.type,parentSchema:schema626.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1576.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema626.properties.user_id.type},message:"must be string,null",schema:schema626.properties.user_id.type,parentSchema:schema626.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1576.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema626.properties.api_key_id.type},message:"must be string,null",schema:schema626.properties.api_key_id.type,parentSchema:schema626.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1576.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema626.properties.model.type},message:"must be string,null",schema:schema626.properties.model.type,parentSchema:schema626.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1576.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema626.type,parentSchema:schema626,data}];
-return false;
-}
-}
-validate1576.errors = vErrors;
-return errors === 0;
-}
-
-const schema627 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.vector_stores.result"},"usage_bytes":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
-
-function validate1577(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1577.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema627.required,parentSchema:schema627,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1577.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema627.properties.object.type,parentSchema:schema627.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.vector_stores.result" !== data0){
-validate1577.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema627.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage_bytes !== undefined){
-let data1 = data.usage_bytes;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1577.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema627.properties.usage_bytes.type,parentSchema:schema627.properties.usage_bytes,data:data1}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1577.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema627.properties.usage_bytes,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data2 = data.project_id;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1577.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema627.properties.project_id.type},message:"must be string,null",schema:schema627.properties.project_id.type,parentSchema:schema627.properties.project_id,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate1577.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema627.type,parentSchema:schema627,data}];
-return false;
-}
-}
-validate1577.errors = vErrors;
-return errors === 0;
-}
-
-const schema628 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.code_interpreter_sessions.result"},"num_sessions":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
-
-function validate1578(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1578.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema628.required,parentSchema:schema628,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1578.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema628.properties.object.type,parentSchema:schema628.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.code_interpreter_sessions.result" !== data0){
-validate1578.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema628.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_sessions !== undefined){
-let data1 = data.num_sessions;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1578.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema628.properties.num_sessions.type,parentSchema:schema628.properties.num_sessions,data:data1}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1578.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema628.properties.num_sessions,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data2 = data.project_id;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1578.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema628.properties.project_id.type},message:"must be string,null",schema:schema628.properties.project_id.type,parentSchema:schema628.properties.project_id,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate1578.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema628.type,parentSchema:schema628,data}];
-return false;
-}
-}
-validate1578.errors = vErrors;
-return errors === 0;
-}
-
-const schema629 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.file_searches.result"},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"vector_store_id":{"type":["string","null"]}}};
-
-function validate1579(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1579.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema629.required,parentSchema:schema629,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1579.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema629.properties.object.type,parentSchema:schema629.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.file_searches.result" !== data0){
-validate1579.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema629.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_requests !== undefined){
-let data1 = data.num_requests;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1579.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema629.properties.num_requests.type,parentSchema:schema629.properties.num_requests,data:data1}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1579.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema629.properties.num_requests,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data2 = data.project_id;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1579.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema629.properties.project_id.type},message:"must be string,null",schema:schema629.properties.project_id.type,parentSchema:schema629.properties.project_id,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data3 = data.user_id;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1579.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema629.properties.user_id.type},message:"must be string,null",schema:schema629.properties.user_id.type,parentSchema:schema629.properties.user_id,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data4 = data.api_key_id;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1579.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema629.properties.api_key_id.type},message:"must be string,null",schema:schema629.properties.api_key_id.type,parentSchema:schema629.properties.api_key_id,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.vector_store_id !== undefined){
-let data5 = data.vector_store_id;
-const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1579.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema629.properties.vector_store_id.type},message:"must be string,null",schema:schema629.properties.vector_store_id.type,parentSchema:schema629.properties.vector_store_id,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1579.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema629.type,parentSchema:schema629,data}];
-return false;
-}
-}
-validate1579.errors = vErrors;
-return errors === 0;
-}
-
-const schema630 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.web_searches.result"},"num_model_requests":{"type":"integer","minimum":0},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"context_level":{"type":["string","null"]}}};
+export const readEffectKind = validate1580;
 
 function validate1580(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1580.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema630.required,parentSchema:schema630,data}];
+if(typeof data !== "string"){
+validate1580.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.type,parentSchema:schema618,data}];
 return false;
 }
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1580.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema630.properties.object.type,parentSchema:schema630.properties.object,data:data0}];
+if(!((((data === "none") || (data === "sandboxed")) || (data === "idempotent")) || (data === "may_have"))){
+validate1580.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema618.enum},message:"must be equal to one of the allowed values",schema:schema618.enum,parentSchema:schema618,data}];
 return false;
-}
-if("organization.usage.web_searches.result" !== data0){
-validate1580.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema630.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data1 = data.num_model_requests;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1580.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema630.properties.num_model_requests.type,parentSchema:schema630.properties.num_model_requests,data:data1}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1580.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema630.properties.num_model_requests,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_requests !== undefined){
-let data2 = data.num_requests;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1580.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema630.properties.num_requests.type,parentSchema:schema630.properties.num_requests,data:data2}];
-return false;
-}
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1580.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema630.properties.num_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1580.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema630.properties.project_id.type},message:"must be string,null",schema:schema630.properties.project_id.type,parentSchema:schema630.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1580.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema630.properties.user_id.type},message:"must be string,null",schema:schema630.properties.user_id.type,parentSchema:schema630.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1580.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema630.properties.api_key_id.type},message:"must be string,null",schema:schema630.properties.api_key_id.type,parentSchema:schema630.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1580.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema630.properties.model.type},message:"must be string,null",schema:schema630.properties.model.type,parentSchema:schema630.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.context_level !== undefined){
-let data7 = data.context_level;
-const _errs15 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate1580.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema630.properties.context_level.type},message:"must be string,null",schema:schema630.properties.context_level.type,parentSchema:schema630.properties.context_level,data:data7}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1580.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema630.type,parentSchema:schema630,data}];
-return false;
-}
 }
 validate1580.errors = vErrors;
 return errors === 0;
 }
 
-const schema631 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.costs.result"},"amount":{"$ref":"#/components/schemas/CostAmount"},"line_item":{"type":["string","null"]},"project_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"quantity":{"type":["number","null"]},"quantity_unit":{"type":["string","null"]}}};
-const schema632 = {"type":"object","required":["value","currency"],"properties":{"value":{"type":"number","minimum":0},"currency":{"type":"string"}}};
+export const readEffectState = validate1581;
+
+function validate1581(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1581.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema619.type,parentSchema:schema619,data}];
+return false;
+}
+if(!(((((data === "running") || (data === "done")) || (data === "failed")) || (data === "asked")) || (data === "unknown"))){
+validate1581.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema619.enum},message:"must be equal to one of the allowed values",schema:schema619.enum,parentSchema:schema619,data}];
+return false;
+}
+validate1581.errors = vErrors;
+return errors === 0;
+}
+
+export const readEffectAttempt = validate1582;
 
 function validate1582(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.value === undefined) && (missing0 = "value")) || ((data.currency === undefined) && (missing0 = "currency"))){
-validate1582.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema632.required,parentSchema:schema632,data}];
-return false;
-}
-else {
-if(data.value !== undefined){
-let data0 = data.value;
+if(data.started_at_ms !== undefined){
+let data0 = data.started_at_ms;
 const _errs1 = errors;
-if(errors === _errs1){
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 < 0 || isNaN(data0)){
-validate1582.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema632.properties.value,data:data0}];
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate1582.errors = [{instancePath:instancePath+"/started_at_ms",schemaPath:"#/properties/started_at_ms/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema620.properties.started_at_ms.type,parentSchema:schema620.properties.started_at_ms,data:data0}];
 return false;
-}
-}
-else {
-validate1582.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema632.properties.value.type,parentSchema:schema632.properties.value,data:data0}];
-return false;
-}
 }
 var valid0 = _errs1 === errors;
 }
@@ -74828,11 +73812,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.currency !== undefined){
-let data1 = data.currency;
+if(data.ended_at_ms !== undefined){
+let data1 = data.ended_at_ms;
 const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate1582.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema632.properties.currency.type,parentSchema:schema632.properties.currency,data:data1}];
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (data1 !== null)){
+validate1582.errors = [{instancePath:instancePath+"/ended_at_ms",schemaPath:"#/properties/ended_at_ms/type",keyword:"type",params:{type: schema620.properties.ended_at_ms.type},message:"must be integer,null",schema:schema620.properties.ended_at_ms.type,parentSchema:schema620.properties.ended_at_ms,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -74840,11 +73824,37 @@ var valid0 = _errs3 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.node !== undefined){
+let data2 = data.node;
+const _errs5 = errors;
+if(typeof data2 !== "string"){
+validate1582.errors = [{instancePath:instancePath+"/node",schemaPath:"#/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema620.properties.node.type,parentSchema:schema620.properties.node,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.state !== undefined){
+const _errs7 = errors;
+if(!(validate1570(data.state, {instancePath:instancePath+"/state",parentData:data,parentDataProperty:"state",rootData}))){
+vErrors = vErrors === null ? validate1570.errors : vErrors.concat(validate1570.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
 else {
-validate1582.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema632.type,parentSchema:schema632,data}];
+validate1582.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema620.type,parentSchema:schema620,data}];
 return false;
 }
 }
@@ -74852,28 +73862,24 @@ validate1582.errors = vErrors;
 return errors === 0;
 }
 
+export const readEffectSettlement = validate1584;
 
-function validate1581(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1584(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1581.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema631.required,parentSchema:schema631,data}];
+if((data.state === undefined) && (missing0 = "state")){
+validate1584.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema621.required,parentSchema:schema621,data}];
 return false;
 }
 else {
-if(data.object !== undefined){
-let data0 = data.object;
+if(data.state !== undefined){
 const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1581.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema631.properties.object.type,parentSchema:schema631.properties.object,data:data0}];
-return false;
-}
-if("organization.costs.result" !== data0){
-validate1581.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema631.properties.object,data:data0}];
-return false;
+if(!(validate1576(data.state, {instancePath:instancePath+"/state",parentData:data,parentDataProperty:"state",rootData}))){
+vErrors = vErrors === null ? validate1576.errors : vErrors.concat(validate1576.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
 }
@@ -74881,23 +73887,24 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.amount !== undefined){
-const _errs3 = errors;
-if(!(validate1582(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
-vErrors = vErrors === null ? validate1582.errors : vErrors.concat(validate1582.errors);
-errors = vErrors.length;
+if(data.note !== undefined){
+let data1 = data.note;
+const _errs2 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate1584.errors = [{instancePath:instancePath+"/note",schemaPath:"#/properties/note/type",keyword:"type",params:{type: schema621.properties.note.type},message:"must be string,null",schema:schema621.properties.note.type,parentSchema:schema621.properties.note,data:data1}];
+return false;
 }
-var valid0 = _errs3 === errors;
+var valid0 = _errs2 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.line_item !== undefined){
-let data2 = data.line_item;
+if(data.settled_at !== undefined){
+let data2 = data.settled_at;
 const _errs4 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1581.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema631.properties.line_item.type},message:"must be string,null",schema:schema631.properties.line_item.type,parentSchema:schema631.properties.line_item,data:data2}];
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1584.errors = [{instancePath:instancePath+"/settled_at",schemaPath:"#/properties/settled_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.settled_at.type,parentSchema:schema621.properties.settled_at,data:data2}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -74906,281 +73913,59 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
+if(data.key !== undefined){
 const _errs6 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1581.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema631.properties.project_id.type},message:"must be string,null",schema:schema631.properties.project_id.type,parentSchema:schema631.properties.project_id,data:data3}];
-return false;
+if(!(validate1519(data.key, {instancePath:instancePath+"/key",parentData:data,parentDataProperty:"key",rootData}))){
+vErrors = vErrors === null ? validate1519.errors : vErrors.concat(validate1519.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs6 === errors;
 }
 else {
 var valid0 = true;
 }
-if(valid0){
-if(data.api_key_id !== undefined){
-let data4 = data.api_key_id;
-const _errs8 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1581.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema631.properties.api_key_id.type},message:"must be string,null",schema:schema631.properties.api_key_id.type,parentSchema:schema631.properties.api_key_id,data:data4}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.quantity !== undefined){
-let data5 = data.quantity;
-const _errs10 = errors;
-if((!((typeof data5 == "number") && (isFinite(data5)))) && (data5 !== null)){
-validate1581.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema631.properties.quantity.type},message:"must be number,null",schema:schema631.properties.quantity.type,parentSchema:schema631.properties.quantity,data:data5}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.quantity_unit !== undefined){
-let data6 = data.quantity_unit;
-const _errs12 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1581.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema631.properties.quantity_unit.type},message:"must be string,null",schema:schema631.properties.quantity_unit.type,parentSchema:schema631.properties.quantity_unit,data:data6}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
 }
 }
 }
 }
 }
 else {
-validate1581.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema631.type,parentSchema:schema631,data}];
+validate1584.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema621.type,parentSchema:schema621,data}];
 return false;
 }
 }
-validate1581.errors = vErrors;
+validate1584.errors = vErrors;
 return errors === 0;
 }
 
+export const readSettledState = validate1587;
 
-function validate1570(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1587(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1570.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema620.required,parentSchema:schema620,data}];
+if(typeof data !== "string"){
+validate1587.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.type,parentSchema:schema622,data}];
 return false;
 }
-else {
-const tag0 = data.object;
-if(typeof tag0 == "string"){
-if(tag0 === "organization.usage.completions.result"){
-if(!(validate1571(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1571.errors : vErrors.concat(validate1571.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.embeddings.result"){
-if(!(validate1572(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1572.errors : vErrors.concat(validate1572.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.moderations.result"){
-if(!(validate1573(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1573.errors : vErrors.concat(validate1573.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.images.result"){
-if(!(validate1574(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1574.errors : vErrors.concat(validate1574.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.audio_speeches.result"){
-if(!(validate1575(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1575.errors : vErrors.concat(validate1575.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.audio_transcriptions.result"){
-if(!(validate1576(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1576.errors : vErrors.concat(validate1576.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.vector_stores.result"){
-if(!(validate1577(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1577.errors : vErrors.concat(validate1577.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
-if(!(validate1578(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1578.errors : vErrors.concat(validate1578.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.file_searches.result"){
-if(!(validate1579(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1579.errors : vErrors.concat(validate1579.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.web_searches.result"){
-if(!(validate1580(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1580.errors : vErrors.concat(validate1580.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.costs.result"){
-if(!(validate1581(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1581.errors : vErrors.concat(validate1581.errors);
-errors = vErrors.length;
-}
-}
-else {
-validate1570.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema620.discriminator,parentSchema:schema620,data}];
+if(!((data === "done") || (data === "failed"))){
+validate1587.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema622.enum},message:"must be equal to one of the allowed values",schema:schema622.enum,parentSchema:schema622,data}];
 return false;
 }
-}
-else {
-validate1570.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema620.discriminator,parentSchema:schema620,data}];
-return false;
-}
-}
-}
-else {
-validate1570.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema620.type,parentSchema:schema620,data}];
-return false;
-}
-}
-validate1570.errors = vErrors;
+validate1587.errors = vErrors;
 return errors === 0;
 }
 
+export const readResponseEffectList = validate1588;
+const schema628 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseEffect"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
 
-function validate1569(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.results === undefined) && (missing0 = "results")){
-validate1569.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema619.required,parentSchema:schema619,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1569.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema619.properties.object.type,parentSchema:schema619.properties.object,data:data0}];
-return false;
-}
-if("bucket" !== data0){
-validate1569.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema619.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.start_time !== undefined){
-let data1 = data.start_time;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1569.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema619.properties.start_time.type,parentSchema:schema619.properties.start_time,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.end_time !== undefined){
-let data2 = data.end_time;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1569.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema619.properties.end_time.type,parentSchema:schema619.properties.end_time,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.results !== undefined){
-let data3 = data.results;
-const _errs7 = errors;
-if(errors === _errs7){
-if(Array.isArray(data3)){
-var valid1 = true;
-const len0 = data3.length;
-for(let i0=0; i0<len0; i0++){
-const _errs9 = errors;
-if(!(validate1570(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1570.errors : vErrors.concat(validate1570.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs9 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-validate1569.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema619.properties.results.type,parentSchema:schema619.properties.results,data:data3}];
-return false;
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate1569.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema619.type,parentSchema:schema619,data}];
-return false;
-}
-}
-validate1569.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate1568(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1588(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate1568.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema618.required,parentSchema:schema618,data}];
+validate1588.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema628.required,parentSchema:schema628,data}];
 return false;
 }
 else {
@@ -75188,2236 +73973,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1568.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.object.type,parentSchema:schema618.properties.object,data:data0}];
-return false;
-}
-if("page" !== data0){
-validate1568.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "page"},message:"must be equal to constant",schema:"page",parentSchema:schema618.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.data !== undefined){
-let data1 = data.data;
-const _errs3 = errors;
-if(errors === _errs3){
-if(Array.isArray(data1)){
-var valid1 = true;
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-const _errs5 = errors;
-if(!(validate1569(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1569.errors : vErrors.concat(validate1569.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs5 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-validate1568.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema618.properties.data.type,parentSchema:schema618.properties.data,data:data1}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.has_more !== undefined){
-let data3 = data.has_more;
-const _errs6 = errors;
-if(typeof data3 !== "boolean"){
-validate1568.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema618.properties.has_more.type,parentSchema:schema618.properties.has_more,data:data3}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.next_page !== undefined){
-let data4 = data.next_page;
-const _errs8 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1568.errors = [{instancePath:instancePath+"/next_page",schemaPath:"#/properties/next_page/type",keyword:"type",params:{type: schema618.properties.next_page.type},message:"must be string,null",schema:schema618.properties.next_page.type,parentSchema:schema618.properties.next_page,data:data4}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate1568.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema618.type,parentSchema:schema618,data}];
-return false;
-}
-}
-validate1568.errors = vErrors;
-return errors === 0;
-}
-
-export const readUsageTimeBucket = validate1597;
-
-function validate1597(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.results === undefined) && (missing0 = "results")){
-validate1597.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema619.required,parentSchema:schema619,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1597.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema619.properties.object.type,parentSchema:schema619.properties.object,data:data0}];
-return false;
-}
-if("bucket" !== data0){
-validate1597.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema619.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.start_time !== undefined){
-let data1 = data.start_time;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1597.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema619.properties.start_time.type,parentSchema:schema619.properties.start_time,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.end_time !== undefined){
-let data2 = data.end_time;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1597.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema619.properties.end_time.type,parentSchema:schema619.properties.end_time,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.results !== undefined){
-let data3 = data.results;
-const _errs7 = errors;
-if(errors === _errs7){
-if(Array.isArray(data3)){
-var valid1 = true;
-const len0 = data3.length;
-for(let i0=0; i0<len0; i0++){
-const _errs9 = errors;
-if(!(validate1570(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1570.errors : vErrors.concat(validate1570.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs9 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-validate1597.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema619.properties.results.type,parentSchema:schema619.properties.results,data:data3}];
-return false;
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate1597.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema619.type,parentSchema:schema619,data}];
-return false;
-}
-}
-validate1597.errors = vErrors;
-return errors === 0;
-}
-
-export const readUsageResult = validate1599;
-
-function validate1599(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1599.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema620.required,parentSchema:schema620,data}];
-return false;
-}
-else {
-const tag0 = data.object;
-if(typeof tag0 == "string"){
-if(tag0 === "organization.usage.completions.result"){
-if(!(validate1571(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1571.errors : vErrors.concat(validate1571.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.embeddings.result"){
-if(!(validate1572(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1572.errors : vErrors.concat(validate1572.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.moderations.result"){
-if(!(validate1573(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1573.errors : vErrors.concat(validate1573.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.images.result"){
-if(!(validate1574(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1574.errors : vErrors.concat(validate1574.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.audio_speeches.result"){
-if(!(validate1575(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1575.errors : vErrors.concat(validate1575.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.audio_transcriptions.result"){
-if(!(validate1576(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1576.errors : vErrors.concat(validate1576.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.vector_stores.result"){
-if(!(validate1577(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1577.errors : vErrors.concat(validate1577.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
-if(!(validate1578(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1578.errors : vErrors.concat(validate1578.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.file_searches.result"){
-if(!(validate1579(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1579.errors : vErrors.concat(validate1579.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.web_searches.result"){
-if(!(validate1580(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1580.errors : vErrors.concat(validate1580.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.costs.result"){
-if(!(validate1581(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1581.errors : vErrors.concat(validate1581.errors);
-errors = vErrors.length;
-}
-}
-else {
-validate1599.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema620.discriminator,parentSchema:schema620,data}];
-return false;
-}
-}
-else {
-validate1599.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema620.discriminator,parentSchema:schema620,data}];
-return false;
-}
-}
-}
-else {
-validate1599.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema620.type,parentSchema:schema620,data}];
-return false;
-}
-}
-validate1599.errors = vErrors;
-return errors === 0;
-}
-
-export const readUsageCompletionsResult = validate1611;
-
-function validate1611(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1611.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema621.required,parentSchema:schema621,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1611.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema621.properties.object.type,parentSchema:schema621.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.completions.result" !== data0){
-validate1611.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema621.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_tokens !== undefined){
-let data1 = data.input_tokens;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1611.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.input_tokens.type,parentSchema:schema621.properties.input_tokens,data:data1}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1611.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.input_tokens,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_cached_tokens !== undefined){
-let data2 = data.input_cached_tokens;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1611.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.input_cached_tokens.type,parentSchema:schema621.properties.input_cached_tokens,data:data2}];
-return false;
-}
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1611.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.input_cached_tokens,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_cache_write_tokens !== undefined){
-let data3 = data.input_cache_write_tokens;
-const _errs7 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1611.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.input_cache_write_tokens.type,parentSchema:schema621.properties.input_cache_write_tokens,data:data3}];
-return false;
-}
-if(errors === _errs7){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 < 0 || isNaN(data3)){
-validate1611.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.input_cache_write_tokens,data:data3}];
-return false;
-}
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_uncached_tokens !== undefined){
-let data4 = data.input_uncached_tokens;
-const _errs9 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1611.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.input_uncached_tokens.type,parentSchema:schema621.properties.input_uncached_tokens,data:data4}];
-return false;
-}
-if(errors === _errs9){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 < 0 || isNaN(data4)){
-validate1611.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.input_uncached_tokens,data:data4}];
-return false;
-}
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output_tokens !== undefined){
-let data5 = data.output_tokens;
-const _errs11 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate1611.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.output_tokens.type,parentSchema:schema621.properties.output_tokens,data:data5}];
-return false;
-}
-if(errors === _errs11){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-validate1611.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.output_tokens,data:data5}];
-return false;
-}
-}
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data6 = data.num_model_requests;
-const _errs13 = errors;
-if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate1611.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.num_model_requests.type,parentSchema:schema621.properties.num_model_requests,data:data6}];
-return false;
-}
-if(errors === _errs13){
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 < 0 || isNaN(data6)){
-validate1611.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.num_model_requests,data:data6}];
-return false;
-}
-}
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data7 = data.project_id;
-const _errs15 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate1611.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema621.properties.project_id.type},message:"must be string,null",schema:schema621.properties.project_id.type,parentSchema:schema621.properties.project_id,data:data7}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data8 = data.user_id;
-const _errs17 = errors;
-if((typeof data8 !== "string") && (data8 !== null)){
-validate1611.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema621.properties.user_id.type},message:"must be string,null",schema:schema621.properties.user_id.type,parentSchema:schema621.properties.user_id,data:data8}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data9 = data.api_key_id;
-const _errs19 = errors;
-if((typeof data9 !== "string") && (data9 !== null)){
-validate1611.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema621.properties.api_key_id.type},message:"must be string,null",schema:schema621.properties.api_key_id.type,parentSchema:schema621.properties.api_key_id,data:data9}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data10 = data.model;
-const _errs21 = errors;
-if((typeof data10 !== "string") && (data10 !== null)){
-validate1611.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema621.properties.model.type},message:"must be string,null",schema:schema621.properties.model.type,parentSchema:schema621.properties.model,data:data10}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.batch !== undefined){
-let data11 = data.batch;
-const _errs23 = errors;
-if((typeof data11 !== "boolean") && (data11 !== null)){
-validate1611.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema621.properties.batch.type},message:"must be boolean,null",schema:schema621.properties.batch.type,parentSchema:schema621.properties.batch,data:data11}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.service_tier !== undefined){
-let data12 = data.service_tier;
-const _errs25 = errors;
-if((typeof data12 !== "string") && (data12 !== null)){
-validate1611.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema621.properties.service_tier.type},message:"must be string,null",schema:schema621.properties.service_tier.type,parentSchema:schema621.properties.service_tier,data:data12}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1611.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema621.type,parentSchema:schema621,data}];
-return false;
-}
-}
-validate1611.errors = vErrors;
-return errors === 0;
-}
-
-export const readUsageEmbeddingsResult = validate1612;
-
-function validate1612(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1612.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema622.required,parentSchema:schema622,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1612.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.properties.object.type,parentSchema:schema622.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.embeddings.result" !== data0){
-validate1612.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema622.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_tokens !== undefined){
-let data1 = data.input_tokens;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1612.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema622.properties.input_tokens.type,parentSchema:schema622.properties.input_tokens,data:data1}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1612.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema622.properties.input_tokens,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1612.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema622.properties.num_model_requests.type,parentSchema:schema622.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1612.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema622.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1612.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema622.properties.project_id.type},message:"must be string,null",schema:schema622.properties.project_id.type,parentSchema:schema622.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1612.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema622.properties.user_id.type},message:"must be string,null",schema:schema622.properties.user_id.type,parentSchema:schema622.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1612.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema622.properties.api_key_id.type},message:"must be string,null",schema:schema622.properties.api_key_id.type,parentSchema:schema622.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1612.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema622.properties.model.type},message:"must be string,null",schema:schema622.properties.model.type,parentSchema:schema622.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1612.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema622.type,parentSchema:schema622,data}];
-return false;
-}
-}
-validate1612.errors = vErrors;
-return errors === 0;
-}
-
-export const readUsageModerationsResult = validate1613;
-
-function validate1613(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1613.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema623.required,parentSchema:schema623,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1613.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.object.type,parentSchema:schema623.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.moderations.result" !== data0){
-validate1613.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema623.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_tokens !== undefined){
-let data1 = data.input_tokens;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1613.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema623.properties.input_tokens.type,parentSchema:schema623.properties.input_tokens,data:data1}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1613.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema623.properties.input_tokens,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1613.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema623.properties.num_model_requests.type,parentSchema:schema623.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1613.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema623.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1613.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema623.properties.project_id.type},message:"must be string,null",schema:schema623.properties.project_id.type,parentSchema:schema623.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1613.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema623.properties.user_id.type},message:"must be string,null",schema:schema623.properties.user_id.type,parentSchema:schema623.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1613.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema623.properties.api_key_id.type},message:"must be string,null",schema:schema623.properties.api_key_id.type,parentSchema:schema623.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1613.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema623.properties.model.type},message:"must be string,null",schema:schema623.properties.model.type,parentSchema:schema623.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1613.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema623.type,parentSchema:schema623,data}];
-return false;
-}
-}
-validate1613.errors = vErrors;
-return errors === 0;
-}
-
-export const readUsageImagesResult = validate1614;
-
-function validate1614(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1614.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema624.required,parentSchema:schema624,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1614.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema624.properties.object.type,parentSchema:schema624.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.images.result" !== data0){
-validate1614.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema624.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.images !== undefined){
-let data1 = data.images;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1614.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema624.properties.images.type,parentSchema:schema624.properties.images,data:data1}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1614.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema624.properties.images,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1614.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema624.properties.num_model_requests.type,parentSchema:schema624.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1614.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema624.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.source !== undefined){
-let data3 = data.source;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1614.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema624.properties.source.type},message:"must be string,null",schema:schema624.properties.source.type,parentSchema:schema624.properties.source,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-let data4 = data.size;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1614.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema624.properties.size.type},message:"must be string,null",schema:schema624.properties.size.type,parentSchema:schema624.properties.size,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data5 = data.project_id;
-const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1614.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema624.properties.project_id.type},message:"must be string,null",schema:schema624.properties.project_id.type,parentSchema:schema624.properties.project_id,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data6 = data.user_id;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1614.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema624.properties.user_id.type},message:"must be string,null",schema:schema624.properties.user_id.type,parentSchema:schema624.properties.user_id,data:data6}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data7 = data.api_key_id;
-const _errs15 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate1614.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema624.properties.api_key_id.type},message:"must be string,null",schema:schema624.properties.api_key_id.type,parentSchema:schema624.properties.api_key_id,data:data7}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data8 = data.model;
-const _errs17 = errors;
-if((typeof data8 !== "string") && (data8 !== null)){
-validate1614.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema624.properties.model.type},message:"must be string,null",schema:schema624.properties.model.type,parentSchema:schema624.properties.model,data:data8}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1614.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema624.type,parentSchema:schema624,data}];
-return false;
-}
-}
-validate1614.errors = vErrors;
-return errors === 0;
-}
-
-export const readUsageAudioSpeechesResult = validate1615;
-
-function validate1615(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1615.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema625.required,parentSchema:schema625,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1615.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema625.properties.object.type,parentSchema:schema625.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.audio_speeches.result" !== data0){
-validate1615.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema625.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.characters !== undefined){
-let data1 = data.characters;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1615.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema625.properties.characters.type,parentSchema:schema625.properties.characters,data:data1}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1615.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema625.properties.characters,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1615.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema625.properties.num_model_requests.type,parentSchema:schema625.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1615.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema625.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1615.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema625.properties.project_id.type},message:"must be string,null",schema:schema625.properties.project_id.type,parentSchema:schema625.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1615.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema625.properties.user_id.type},message:"must be string,null",schema:schema625.properties.user_id.type,parentSchema:schema625.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1615.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema625.properties.api_key_id.type},message:"must be string,null",schema:schema625.properties.api_key_id.type,parentSchema:schema625.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1615.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema625.properties.model.type},message:"must be string,null",schema:schema625.properties.model.type,parentSchema:schema625.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1615.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema625.type,parentSchema:schema625,data}];
-return false;
-}
-}
-validate1615.errors = vErrors;
-return errors === 0;
-}
-
-export const readUsageAudioTranscriptionsResult = validate1616;
-
-function validate1616(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1616.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema626.required,parentSchema:schema626,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1616.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema626.properties.object.type,parentSchema:schema626.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.audio_transcriptions.result" !== data0){
-validate1616.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema626.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.seconds !== undefined){
-let data1 = data.seconds;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1616.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema626.properties.seconds.type,parentSchema:schema626.properties.seconds,data:data1}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1616.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema626.properties.seconds,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1616.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema626.properties.num_model_requests.type,parentSchema:schema626.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1616.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema626.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1616.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema626.properties.project_id.type},message:"must be string,null",schema:schema626.properties.project_id.type,parentSchema:schema626.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1616.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema626.properties.user_id.type},message:"must be string,null",schema:schema626.properties.user_id.type,parentSchema:schema626.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1616.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema626.properties.api_key_id.type},message:"must be string,null",schema:schema626.properties.api_key_id.type,parentSchema:schema626.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1616.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema626.properties.model.type},message:"must be string,null",schema:schema626.properties.model.type,parentSchema:schema626.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1616.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema626.type,parentSchema:schema626,data}];
-return false;
-}
-}
-validate1616.errors = vErrors;
-return errors === 0;
-}
-
-export const readUsageVectorStoresResult = validate1617;
-
-function validate1617(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1617.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema627.required,parentSchema:schema627,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1617.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema627.properties.object.type,parentSchema:schema627.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.vector_stores.result" !== data0){
-validate1617.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema627.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage_bytes !== undefined){
-let data1 = data.usage_bytes;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1617.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema627.properties.usage_bytes.type,parentSchema:schema627.properties.usage_bytes,data:data1}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1617.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema627.properties.usage_bytes,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data2 = data.project_id;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1617.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema627.properties.project_id.type},message:"must be string,null",schema:schema627.properties.project_id.type,parentSchema:schema627.properties.project_id,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate1617.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema627.type,parentSchema:schema627,data}];
-return false;
-}
-}
-validate1617.errors = vErrors;
-return errors === 0;
-}
-
-export const readUsageCodeInterpreterSessionsResult = validate1618;
-
-function validate1618(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1618.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema628.required,parentSchema:schema628,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1618.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema628.properties.object.type,parentSchema:schema628.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.code_interpreter_sessions.result" !== data0){
-validate1618.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema628.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_sessions !== undefined){
-let data1 = data.num_sessions;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1618.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema628.properties.num_sessions.type,parentSchema:schema628.properties.num_sessions,data:data1}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1618.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema628.properties.num_sessions,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data2 = data.project_id;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1618.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema628.properties.project_id.type},message:"must be string,null",schema:schema628.properties.project_id.type,parentSchema:schema628.properties.project_id,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate1618.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema628.type,parentSchema:schema628,data}];
-return false;
-}
-}
-validate1618.errors = vErrors;
-return errors === 0;
-}
-
-export const readUsageFileSearchCallsResult = validate1619;
-
-function validate1619(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1619.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema629.required,parentSchema:schema629,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1619.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema629.properties.object.type,parentSchema:schema629.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.file_searches.result" !== data0){
-validate1619.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema629.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_requests !== undefined){
-let data1 = data.num_requests;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1619.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema629.properties.num_requests.type,parentSchema:schema629.properties.num_requests,data:data1}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1619.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema629.properties.num_requests,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data2 = data.project_id;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1619.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema629.properties.project_id.type},message:"must be string,null",schema:schema629.properties.project_id.type,parentSchema:schema629.properties.project_id,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data3 = data.user_id;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1619.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema629.properties.user_id.type},message:"must be string,null",schema:schema629.properties.user_id.type,parentSchema:schema629.properties.user_id,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data4 = data.api_key_id;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1619.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema629.properties.api_key_id.type},message:"must be string,null",schema:schema629.properties.api_key_id.type,parentSchema:schema629.properties.api_key_id,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.vector_store_id !== undefined){
-let data5 = data.vector_store_id;
-const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1619.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema629.properties.vector_store_id.type},message:"must be string,null",schema:schema629.properties.vector_store_id.type,parentSchema:schema629.properties.vector_store_id,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1619.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema629.type,parentSchema:schema629,data}];
-return false;
-}
-}
-validate1619.errors = vErrors;
-return errors === 0;
-}
-
-export const readUsageWebSearchCallsResult = validate1620;
-
-function validate1620(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1620.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema630.required,parentSchema:schema630,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1620.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema630.properties.object.type,parentSchema:schema630.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.web_searches.result" !== data0){
-validate1620.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema630.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data1 = data.num_model_requests;
-const _errs3 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1620.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema630.properties.num_model_requests.type,parentSchema:schema630.properties.num_model_requests,data:data1}];
-return false;
-}
-if(errors === _errs3){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1620.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema630.properties.num_model_requests,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_requests !== undefined){
-let data2 = data.num_requests;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1620.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema630.properties.num_requests.type,parentSchema:schema630.properties.num_requests,data:data2}];
-return false;
-}
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1620.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema630.properties.num_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1620.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema630.properties.project_id.type},message:"must be string,null",schema:schema630.properties.project_id.type,parentSchema:schema630.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1620.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema630.properties.user_id.type},message:"must be string,null",schema:schema630.properties.user_id.type,parentSchema:schema630.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs11 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1620.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema630.properties.api_key_id.type},message:"must be string,null",schema:schema630.properties.api_key_id.type,parentSchema:schema630.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1620.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema630.properties.model.type},message:"must be string,null",schema:schema630.properties.model.type,parentSchema:schema630.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.context_level !== undefined){
-let data7 = data.context_level;
-const _errs15 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate1620.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema630.properties.context_level.type},message:"must be string,null",schema:schema630.properties.context_level.type,parentSchema:schema630.properties.context_level,data:data7}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1620.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema630.type,parentSchema:schema630,data}];
-return false;
-}
-}
-validate1620.errors = vErrors;
-return errors === 0;
-}
-
-export const readCostsResult = validate1621;
-
-function validate1621(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1621.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema631.required,parentSchema:schema631,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1621.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema631.properties.object.type,parentSchema:schema631.properties.object,data:data0}];
-return false;
-}
-if("organization.costs.result" !== data0){
-validate1621.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema631.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.amount !== undefined){
-const _errs3 = errors;
-if(!(validate1582(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
-vErrors = vErrors === null ? validate1582.errors : vErrors.concat(validate1582.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.line_item !== undefined){
-let data2 = data.line_item;
-const _errs4 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1621.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema631.properties.line_item.type},message:"must be string,null",schema:schema631.properties.line_item.type,parentSchema:schema631.properties.line_item,data:data2}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs6 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1621.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema631.properties.project_id.type},message:"must be string,null",schema:schema631.properties.project_id.type,parentSchema:schema631.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data4 = data.api_key_id;
-const _errs8 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1621.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema631.properties.api_key_id.type},message:"must be string,null",schema:schema631.properties.api_key_id.type,parentSchema:schema631.properties.api_key_id,data:data4}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.quantity !== undefined){
-let data5 = data.quantity;
-const _errs10 = errors;
-if((!((typeof data5 == "number") && (isFinite(data5)))) && (data5 !== null)){
-validate1621.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema631.properties.quantity.type},message:"must be number,null",schema:schema631.properties.quantity.type,parentSchema:schema631.properties.quantity,data:data5}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.quantity_unit !== undefined){
-let data6 = data.quantity_unit;
-const _errs12 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1621.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema631.properties.quantity_unit.type},message:"must be string,null",schema:schema631.properties.quantity_unit.type,parentSchema:schema631.properties.quantity_unit,data:data6}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1621.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema631.type,parentSchema:schema631,data}];
-return false;
-}
-}
-validate1621.errors = vErrors;
-return errors === 0;
-}
-
-export const readCostAmount = validate1623;
-
-function validate1623(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.value === undefined) && (missing0 = "value")) || ((data.currency === undefined) && (missing0 = "currency"))){
-validate1623.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema632.required,parentSchema:schema632,data}];
-return false;
-}
-else {
-if(data.value !== undefined){
-let data0 = data.value;
-const _errs1 = errors;
-if(errors === _errs1){
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 < 0 || isNaN(data0)){
-validate1623.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema632.properties.value,data:data0}];
-return false;
-}
-}
-else {
-validate1623.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema632.properties.value.type,parentSchema:schema632.properties.value,data:data0}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.currency !== undefined){
-let data1 = data.currency;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate1623.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema632.properties.currency.type,parentSchema:schema632.properties.currency,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate1623.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema632.type,parentSchema:schema632,data}];
-return false;
-}
-}
-validate1623.errors = vErrors;
-return errors === 0;
-}
-
-export const readAdminApiKey = validate1624;
-const schema647 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"}}};
-const schema648 = {"type":"object","required":[],"properties":{"type":{"type":"string"},"object":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
-
-function validate1625(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1625.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema648.properties.type.type,parentSchema:schema648.properties.type,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.object !== undefined){
-let data1 = data.object;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate1625.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema648.properties.object.type,parentSchema:schema648.properties.object,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.id !== undefined){
-let data2 = data.id;
-const _errs5 = errors;
-if(typeof data2 !== "string"){
-validate1625.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema648.properties.id.type,parentSchema:schema648.properties.id,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data3 = data.name;
-const _errs7 = errors;
-if(typeof data3 !== "string"){
-validate1625.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema648.properties.name.type,parentSchema:schema648.properties.name,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.created_at !== undefined){
-let data4 = data.created_at;
-const _errs9 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1625.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema648.properties.created_at.type,parentSchema:schema648.properties.created_at,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.role !== undefined){
-let data5 = data.role;
-const _errs11 = errors;
-if(typeof data5 !== "string"){
-validate1625.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema648.properties.role.type,parentSchema:schema648.properties.role,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1625.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema648.type,parentSchema:schema648,data}];
-return false;
-}
-}
-validate1625.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate1624(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.id === undefined) && (missing0 = "id")){
-validate1624.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema647.required,parentSchema:schema647,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1624.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema647.properties.object.type,parentSchema:schema647.properties.object,data:data0}];
-return false;
-}
-if("organization.admin_api_key" !== data0){
-validate1624.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema647.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.id !== undefined){
-let data1 = data.id;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate1624.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema647.properties.id.type,parentSchema:schema647.properties.id,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data2 = data.name;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1624.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema647.properties.name.type},message:"must be string,null",schema:schema647.properties.name.type,parentSchema:schema647.properties.name,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.redacted_value !== undefined){
-let data3 = data.redacted_value;
-const _errs7 = errors;
-if(typeof data3 !== "string"){
-validate1624.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema647.properties.redacted_value.type,parentSchema:schema647.properties.redacted_value,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.created_at !== undefined){
-let data4 = data.created_at;
-const _errs9 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1624.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema647.properties.created_at.type,parentSchema:schema647.properties.created_at,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.expires_at !== undefined){
-let data5 = data.expires_at;
-const _errs11 = errors;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1624.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema647.properties.expires_at.type},message:"must be integer,null",schema:schema647.properties.expires_at.type,parentSchema:schema647.properties.expires_at,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.last_used_at !== undefined){
-let data6 = data.last_used_at;
-const _errs13 = errors;
-if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1624.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema647.properties.last_used_at.type},message:"must be integer,null",schema:schema647.properties.last_used_at.type,parentSchema:schema647.properties.last_used_at,data:data6}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.owner !== undefined){
-const _errs15 = errors;
-if(!(validate1625(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
-vErrors = vErrors === null ? validate1625.errors : vErrors.concat(validate1625.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1624.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema647.type,parentSchema:schema647,data}];
-return false;
-}
-}
-validate1624.errors = vErrors;
-return errors === 0;
-}
-
-export const readAdminApiKeyOwner = validate1627;
-
-function validate1627(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1627.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema648.properties.type.type,parentSchema:schema648.properties.type,data:data0}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.object !== undefined){
-let data1 = data.object;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate1627.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema648.properties.object.type,parentSchema:schema648.properties.object,data:data1}];
-return false;
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.id !== undefined){
-let data2 = data.id;
-const _errs5 = errors;
-if(typeof data2 !== "string"){
-validate1627.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema648.properties.id.type,parentSchema:schema648.properties.id,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data3 = data.name;
-const _errs7 = errors;
-if(typeof data3 !== "string"){
-validate1627.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema648.properties.name.type,parentSchema:schema648.properties.name,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.created_at !== undefined){
-let data4 = data.created_at;
-const _errs9 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1627.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema648.properties.created_at.type,parentSchema:schema648.properties.created_at,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.role !== undefined){
-let data5 = data.role;
-const _errs11 = errors;
-if(typeof data5 !== "string"){
-validate1627.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema648.properties.role.type,parentSchema:schema648.properties.role,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1627.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema648.type,parentSchema:schema648,data}];
-return false;
-}
-}
-validate1627.errors = vErrors;
-return errors === 0;
-}
-
-export const readAdminApiKeyList = validate1628;
-const schema650 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AdminApiKey"}},"has_more":{"type":"boolean"},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
-
-function validate1628(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.data === undefined) && (missing0 = "data")){
-validate1628.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema650.required,parentSchema:schema650,data}];
-return false;
-}
-else {
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate1628.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema650.properties.object.type,parentSchema:schema650.properties.object,data:data0}];
+validate1588.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema628.properties.object.type,parentSchema:schema628.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1628.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema650.properties.object,data:data0}];
+validate1588.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema628.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -77435,8 +73995,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate1624(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1624.errors : vErrors.concat(validate1624.errors);
+if(!(validate1567(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1567.errors : vErrors.concat(validate1567.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -77446,34 +74006,34 @@ break;
 }
 }
 else {
-validate1628.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema650.properties.data.type,parentSchema:schema650.properties.data,data:data1}];
+validate1588.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema628.properties.data.type,parentSchema:schema628.properties.data,data:data1}];
 return false;
 }
 }
 var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.has_more !== undefined){
-let data3 = data.has_more;
-const _errs6 = errors;
-if(typeof data3 !== "boolean"){
-validate1628.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema650.properties.has_more.type,parentSchema:schema650.properties.has_more,data:data3}];
-return false;
-}
-var valid0 = _errs6 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.first_id !== undefined){
-let data4 = data.first_id;
+let data3 = data.first_id;
+const _errs6 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1588.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema628.properties.first_id.type},message:"must be string,null",schema:schema628.properties.first_id.type,parentSchema:schema628.properties.first_id,data:data3}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data4 = data.has_more;
 const _errs8 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1628.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema650.properties.first_id.type},message:"must be string,null",schema:schema650.properties.first_id.type,parentSchema:schema650.properties.first_id,data:data4}];
+if(typeof data4 !== "boolean"){
+validate1588.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema628.properties.has_more.type,parentSchema:schema628.properties.has_more,data:data4}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -77486,7 +74046,7 @@ if(data.last_id !== undefined){
 let data5 = data.last_id;
 const _errs10 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1628.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema650.properties.last_id.type},message:"must be string,null",schema:schema650.properties.last_id.type,parentSchema:schema650.properties.last_id,data:data5}];
+validate1588.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema628.properties.last_id.type},message:"must be string,null",schema:schema628.properties.last_id.type,parentSchema:schema628.properties.last_id,data:data5}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -77501,66 +74061,4325 @@ var valid0 = true;
 }
 }
 else {
-validate1628.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema650.type,parentSchema:schema650,data}];
+validate1588.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema628.type,parentSchema:schema628,data}];
 return false;
 }
 }
-validate1628.errors = vErrors;
+validate1588.errors = vErrors;
 return errors === 0;
 }
 
-export const readAdminApiKeyCreateRequest = validate1630;
-const schema651 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"expires_in_seconds":{"type":"integer","minimum":1,"maximum":31536000}}};
-const schema652 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f]*$"};
+export const readSettleEffectRequest = validate1590;
+const schema629 = {"type":"object","required":["state"],"properties":{"state":{"$ref":"#/components/schemas/SettledState"},"note":{"type":["string","null"],"maxLength":1000}}};
+
+function validate1590(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.state === undefined) && (missing0 = "state")){
+validate1590.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema629.required,parentSchema:schema629,data}];
+return false;
+}
+else {
+if(data.state !== undefined){
+const _errs1 = errors;
+if(!(validate1576(data.state, {instancePath:instancePath+"/state",parentData:data,parentDataProperty:"state",rootData}))){
+vErrors = vErrors === null ? validate1576.errors : vErrors.concat(validate1576.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.note !== undefined){
+let data1 = data.note;
+const _errs2 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate1590.errors = [{instancePath:instancePath+"/note",schemaPath:"#/properties/note/type",keyword:"type",params:{type: schema629.properties.note.type},message:"must be string,null",schema:schema629.properties.note.type,parentSchema:schema629.properties.note,data:data1}];
+return false;
+}
+if(errors === _errs2){
+if(typeof data1 === "string"){
+if(data1.length > 2 * 1000 || (data1.length > 1000 && func2(data1) > 1000)){
+validate1590.errors = [{instancePath:instancePath+"/note",schemaPath:"#/properties/note/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",schema:1000,parentSchema:schema629.properties.note,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate1590.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema629.type,parentSchema:schema629,data}];
+return false;
+}
+}
+validate1590.errors = vErrors;
+return errors === 0;
+}
+
+export const readDeletedExchanges = validate1592;
+const schema630 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchanges.deleted"},"deleted":{"type":"boolean","const":true}}};
+
+function validate1592(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1592.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema630.required,parentSchema:schema630,data}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1592.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema630.properties.id.type,parentSchema:schema630.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1592.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema630.properties.object.type,parentSchema:schema630.properties.object,data:data1}];
+return false;
+}
+if("response.exchanges.deleted" !== data1){
+validate1592.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchanges.deleted"},message:"must be equal to constant",schema:"response.exchanges.deleted",parentSchema:schema630.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deleted !== undefined){
+let data2 = data.deleted;
+const _errs5 = errors;
+if(typeof data2 !== "boolean"){
+validate1592.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema630.properties.deleted.type,parentSchema:schema630.properties.deleted,data:data2}];
+return false;
+}
+if(true !== data2){
+validate1592.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema630.properties.deleted,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1592.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema630.type,parentSchema:schema630,data}];
+return false;
+}
+}
+validate1592.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageResponse = validate1593;
+const schema631 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"page"},"data":{"type":"array","items":{"$ref":"#/components/schemas/UsageTimeBucket"}},"has_more":{"type":"boolean"},"next_page":{"type":["string","null"]}}};
+const schema632 = {"type":"object","required":["results"],"properties":{"object":{"type":"string","const":"bucket"},"start_time":{"type":"integer"},"end_time":{"type":"integer"},"results":{"type":"array","items":{"$ref":"#/components/schemas/UsageResult"}}}};
+const schema633 = {"type":"object","required":["object"],"discriminator":{"propertyName":"object"},"oneOf":[{"$ref":"#/components/schemas/UsageCompletionsResult"},{"$ref":"#/components/schemas/UsageEmbeddingsResult"},{"$ref":"#/components/schemas/UsageModerationsResult"},{"$ref":"#/components/schemas/UsageImagesResult"},{"$ref":"#/components/schemas/UsageAudioSpeechesResult"},{"$ref":"#/components/schemas/UsageAudioTranscriptionsResult"},{"$ref":"#/components/schemas/UsageVectorStoresResult"},{"$ref":"#/components/schemas/UsageCodeInterpreterSessionsResult"},{"$ref":"#/components/schemas/UsageFileSearchCallsResult"},{"$ref":"#/components/schemas/UsageWebSearchCallsResult"},{"$ref":"#/components/schemas/CostsResult"}],"x-tags":["organization.usage.completions.result","organization.usage.embeddings.result","organization.usage.moderations.result","organization.usage.images.result","organization.usage.audio_speeches.result","organization.usage.audio_transcriptions.result","organization.usage.vector_stores.result","organization.usage.code_interpreter_sessions.result","organization.usage.file_searches.result","organization.usage.web_searches.result","organization.costs.result"]};
+const schema634 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.completions.result"},"input_tokens":{"type":"integer","minimum":0},"input_cached_tokens":{"type":"integer","minimum":0},"input_cache_write_tokens":{"type":"integer","minimum":0},"input_uncached_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"batch":{"type":["boolean","null"]},"service_tier":{"type":["string","null"]}}};
+
+function validate1596(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1596.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema634.required,parentSchema:schema634,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1596.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema634.properties.object.type,parentSchema:schema634.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.completions.result" !== data0){
+validate1596.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema634.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1596.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.input_tokens.type,parentSchema:schema634.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1596.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_cached_tokens !== undefined){
+let data2 = data.input_cached_tokens;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1596.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.input_cached_tokens.type,parentSchema:schema634.properties.input_cached_tokens,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1596.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.input_cached_tokens,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_cache_write_tokens !== undefined){
+let data3 = data.input_cache_write_tokens;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1596.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.input_cache_write_tokens.type,parentSchema:schema634.properties.input_cache_write_tokens,data:data3}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate1596.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.input_cache_write_tokens,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_uncached_tokens !== undefined){
+let data4 = data.input_uncached_tokens;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1596.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.input_uncached_tokens.type,parentSchema:schema634.properties.input_uncached_tokens,data:data4}];
+return false;
+}
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate1596.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.input_uncached_tokens,data:data4}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens !== undefined){
+let data5 = data.output_tokens;
+const _errs11 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate1596.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.output_tokens.type,parentSchema:schema634.properties.output_tokens,data:data5}];
+return false;
+}
+if(errors === _errs11){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+validate1596.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.output_tokens,data:data5}];
+return false;
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data6 = data.num_model_requests;
+const _errs13 = errors;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+validate1596.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.num_model_requests.type,parentSchema:schema634.properties.num_model_requests,data:data6}];
+return false;
+}
+if(errors === _errs13){
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+validate1596.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.num_model_requests,data:data6}];
+return false;
+}
+}
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data7 = data.project_id;
+const _errs15 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1596.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema634.properties.project_id.type},message:"must be string,null",schema:schema634.properties.project_id.type,parentSchema:schema634.properties.project_id,data:data7}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data8 = data.user_id;
+const _errs17 = errors;
+if((typeof data8 !== "string") && (data8 !== null)){
+validate1596.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema634.properties.user_id.type},message:"must be string,null",schema:schema634.properties.user_id.type,parentSchema:schema634.properties.user_id,data:data8}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data9 = data.api_key_id;
+const _errs19 = errors;
+if((typeof data9 !== "string") && (data9 !== null)){
+validate1596.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema634.properties.api_key_id.type},message:"must be string,null",schema:schema634.properties.api_key_id.type,parentSchema:schema634.properties.api_key_id,data:data9}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data10 = data.model;
+const _errs21 = errors;
+if((typeof data10 !== "string") && (data10 !== null)){
+validate1596.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema634.properties.model.type},message:"must be string,null",schema:schema634.properties.model.type,parentSchema:schema634.properties.model,data:data10}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.batch !== undefined){
+let data11 = data.batch;
+const _errs23 = errors;
+if((typeof data11 !== "boolean") && (data11 !== null)){
+validate1596.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema634.properties.batch.type},message:"must be boolean,null",schema:schema634.properties.batch.type,parentSchema:schema634.properties.batch,data:data11}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.service_tier !== undefined){
+let data12 = data.service_tier;
+const _errs25 = errors;
+if((typeof data12 !== "string") && (data12 !== null)){
+validate1596.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema634.properties.service_tier.type},message:"must be string,null",schema:schema634.properties.service_tier.type,parentSchema:schema634.properties.service_tier,data:data12}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1596.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema634.type,parentSchema:schema634,data}];
+return false;
+}
+}
+validate1596.errors = vErrors;
+return errors === 0;
+}
+
+const schema635 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.embeddings.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1597(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1597.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema635.required,parentSchema:schema635,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1597.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema635.properties.object.type,parentSchema:schema635.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.embeddings.result" !== data0){
+validate1597.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema635.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1597.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema635.properties.input_tokens.type,parentSchema:schema635.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1597.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema635.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1597.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema635.properties.num_model_requests.type,parentSchema:schema635.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1597.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema635.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1597.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema635.properties.project_id.type},message:"must be string,null",schema:schema635.properties.project_id.type,parentSchema:schema635.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1597.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema635.properties.user_id.type},message:"must be string,null",schema:schema635.properties.user_id.type,parentSchema:schema635.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1597.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema635.properties.api_key_id.type},message:"must be string,null",schema:schema635.properties.api_key_id.type,parentSchema:schema635.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1597.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema635.properties.model.type},message:"must be string,null",schema:schema635.properties.model.type,parentSchema:schema635.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1597.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema635.type,parentSchema:schema635,data}];
+return false;
+}
+}
+validate1597.errors = vErrors;
+return errors === 0;
+}
+
+const schema636 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.moderations.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1598(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1598.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema636.required,parentSchema:schema636,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1598.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema636.properties.object.type,parentSchema:schema636.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.moderations.result" !== data0){
+validate1598.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema636.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1598.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema636.properties.input_tokens.type,parentSchema:schema636.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1598.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema636.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1598.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema636.properties.num_model_requests.type,parentSchema:schema636.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1598.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema636.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1598.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema636.properties.project_id.type},message:"must be string,null",schema:schema636.properties.project_id.type,parentSchema:schema636.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1598.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema636.properties.user_id.type},message:"must be string,null",schema:schema636.properties.user_id.type,parentSchema:schema636.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1598.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema636.properties.api_key_id.type},message:"must be string,null",schema:schema636.properties.api_key_id.type,parentSchema:schema636.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1598.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema636.properties.model.type},message:"must be string,null",schema:schema636.properties.model.type,parentSchema:schema636.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1598.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema636.type,parentSchema:schema636,data}];
+return false;
+}
+}
+validate1598.errors = vErrors;
+return errors === 0;
+}
+
+const schema637 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.images.result"},"images":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"source":{"type":["string","null"]},"size":{"type":["string","null"]},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1599(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1599.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema637.required,parentSchema:schema637,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1599.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema637.properties.object.type,parentSchema:schema637.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.images.result" !== data0){
+validate1599.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema637.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.images !== undefined){
+let data1 = data.images;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1599.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema637.properties.images.type,parentSchema:schema637.properties.images,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1599.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema637.properties.images,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1599.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema637.properties.num_model_requests.type,parentSchema:schema637.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1599.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema637.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.source !== undefined){
+let data3 = data.source;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1599.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema637.properties.source.type},message:"must be string,null",schema:schema637.properties.source.type,parentSchema:schema637.properties.source,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+let data4 = data.size;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1599.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema637.properties.size.type},message:"must be string,null",schema:schema637.properties.size.type,parentSchema:schema637.properties.size,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data5 = data.project_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1599.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema637.properties.project_id.type},message:"must be string,null",schema:schema637.properties.project_id.type,parentSchema:schema637.properties.project_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data6 = data.user_id;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1599.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema637.properties.user_id.type},message:"must be string,null",schema:schema637.properties.user_id.type,parentSchema:schema637.properties.user_id,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data7 = data.api_key_id;
+const _errs15 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1599.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema637.properties.api_key_id.type},message:"must be string,null",schema:schema637.properties.api_key_id.type,parentSchema:schema637.properties.api_key_id,data:data7}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data8 = data.model;
+const _errs17 = errors;
+if((typeof data8 !== "string") && (data8 !== null)){
+validate1599.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema637.properties.model.type},message:"must be string,null",schema:schema637.properties.model.type,parentSchema:schema637.properties.model,data:data8}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1599.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema637.type,parentSchema:schema637,data}];
+return false;
+}
+}
+validate1599.errors = vErrors;
+return errors === 0;
+}
+
+const schema638 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.audio_speeches.result"},"characters":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1600(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1600.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema638.required,parentSchema:schema638,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1600.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema638.properties.object.type,parentSchema:schema638.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.audio_speeches.result" !== data0){
+validate1600.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema638.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.characters !== undefined){
+let data1 = data.characters;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1600.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema638.properties.characters.type,parentSchema:schema638.properties.characters,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1600.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema638.properties.characters,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1600.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema638.properties.num_model_requests.type,parentSchema:schema638.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1600.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema638.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1600.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema638.properties.project_id.type},message:"must be string,null",schema:schema638.properties.project_id.type,parentSchema:schema638.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1600.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema638.properties.user_id.type},message:"must be string,null",schema:schema638.properties.user_id.type,parentSchema:schema638.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1600.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema638.properties.api_key_id.type},message:"must be string,null",schema:schema638.properties.api_key_id.type,parentSchema:schema638.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1600.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema638.properties.model.type},message:"must be string,null",schema:schema638.properties.model.type,parentSchema:schema638.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1600.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema638.type,parentSchema:schema638,data}];
+return false;
+}
+}
+validate1600.errors = vErrors;
+return errors === 0;
+}
+
+const schema639 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.audio_transcriptions.result"},"seconds":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1601(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1601.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema639.required,parentSchema:schema639,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1601.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema639.properties.object.type,parentSchema:schema639.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.audio_transcriptions.result" !== data0){
+validate1601.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema639.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seconds !== undefined){
+let data1 = data.seconds;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1601.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema639.properties.seconds.type,parentSchema:schema639.properties.seconds,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1601.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema639.properties.seconds,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1601.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema639.properties.num_model_requests.type,parentSchema:schema639.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1601.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema639.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1601.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema639.properties.project_id.type},message:"must be string,null",schema:schema639.properties.project_id.type,parentSchema:schema639.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1601.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema639.properties.user_id.type},message:"must be string,null",schema:schema639.properties.user_id.type,parentSchema:schema639.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1601.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema639.properties.api_key_id.type},message:"must be string,null",schema:schema639.properties.api_key_id.type,parentSchema:schema639.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1601.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema639.properties.model.type},message:"must be string,null",schema:schema639.properties.model.type,parentSchema:schema639.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1601.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema639.type,parentSchema:schema639,data}];
+return false;
+}
+}
+validate1601.errors = vErrors;
+return errors === 0;
+}
+
+const schema640 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.vector_stores.result"},"usage_bytes":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
+
+function validate1602(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1602.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema640.required,parentSchema:schema640,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1602.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema640.properties.object.type,parentSchema:schema640.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.vector_stores.result" !== data0){
+validate1602.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema640.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage_bytes !== undefined){
+let data1 = data.usage_bytes;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1602.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema640.properties.usage_bytes.type,parentSchema:schema640.properties.usage_bytes,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1602.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema640.properties.usage_bytes,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1602.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema640.properties.project_id.type},message:"must be string,null",schema:schema640.properties.project_id.type,parentSchema:schema640.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1602.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema640.type,parentSchema:schema640,data}];
+return false;
+}
+}
+validate1602.errors = vErrors;
+return errors === 0;
+}
+
+const schema641 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.code_interpreter_sessions.result"},"num_sessions":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
+
+function validate1603(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1603.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema641.required,parentSchema:schema641,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1603.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema641.properties.object.type,parentSchema:schema641.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.code_interpreter_sessions.result" !== data0){
+validate1603.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema641.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_sessions !== undefined){
+let data1 = data.num_sessions;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1603.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema641.properties.num_sessions.type,parentSchema:schema641.properties.num_sessions,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1603.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema641.properties.num_sessions,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1603.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema641.properties.project_id.type},message:"must be string,null",schema:schema641.properties.project_id.type,parentSchema:schema641.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1603.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema641.type,parentSchema:schema641,data}];
+return false;
+}
+}
+validate1603.errors = vErrors;
+return errors === 0;
+}
+
+const schema642 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.file_searches.result"},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"vector_store_id":{"type":["string","null"]}}};
+
+function validate1604(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1604.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema642.required,parentSchema:schema642,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1604.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema642.properties.object.type,parentSchema:schema642.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.file_searches.result" !== data0){
+validate1604.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema642.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_requests !== undefined){
+let data1 = data.num_requests;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1604.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema642.properties.num_requests.type,parentSchema:schema642.properties.num_requests,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1604.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema642.properties.num_requests,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1604.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema642.properties.project_id.type},message:"must be string,null",schema:schema642.properties.project_id.type,parentSchema:schema642.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data3 = data.user_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1604.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema642.properties.user_id.type},message:"must be string,null",schema:schema642.properties.user_id.type,parentSchema:schema642.properties.user_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data4 = data.api_key_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1604.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema642.properties.api_key_id.type},message:"must be string,null",schema:schema642.properties.api_key_id.type,parentSchema:schema642.properties.api_key_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.vector_store_id !== undefined){
+let data5 = data.vector_store_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1604.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema642.properties.vector_store_id.type},message:"must be string,null",schema:schema642.properties.vector_store_id.type,parentSchema:schema642.properties.vector_store_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1604.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema642.type,parentSchema:schema642,data}];
+return false;
+}
+}
+validate1604.errors = vErrors;
+return errors === 0;
+}
+
+const schema643 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.usage.web_searches.result"},"num_model_requests":{"type":"integer","minimum":0},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"context_level":{"type":["string","null"]}}};
+
+function validate1605(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1605.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema643.required,parentSchema:schema643,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1605.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema643.properties.object.type,parentSchema:schema643.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.web_searches.result" !== data0){
+validate1605.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema643.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data1 = data.num_model_requests;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1605.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema643.properties.num_model_requests.type,parentSchema:schema643.properties.num_model_requests,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1605.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema643.properties.num_model_requests,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_requests !== undefined){
+let data2 = data.num_requests;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1605.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema643.properties.num_requests.type,parentSchema:schema643.properties.num_requests,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1605.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema643.properties.num_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1605.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema643.properties.project_id.type},message:"must be string,null",schema:schema643.properties.project_id.type,parentSchema:schema643.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1605.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema643.properties.user_id.type},message:"must be string,null",schema:schema643.properties.user_id.type,parentSchema:schema643.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1605.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema643.properties.api_key_id.type},message:"must be string,null",schema:schema643.properties.api_key_id.type,parentSchema:schema643.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1605.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema643.properties.model.type},message:"must be string,null",schema:schema643.properties.model.type,parentSchema:schema643.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.context_level !== undefined){
+let data7 = data.context_level;
+const _errs15 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1605.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema643.properties.context_level.type},message:"must be string,null",schema:schema643.properties.context_level.type,parentSchema:schema643.properties.context_level,data:data7}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1605.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema643.type,parentSchema:schema643,data}];
+return false;
+}
+}
+validate1605.errors = vErrors;
+return errors === 0;
+}
+
+const schema644 = {"type":"object","required":["object"],"properties":{"object":{"type":"string","const":"organization.costs.result"},"amount":{"$ref":"#/components/schemas/CostAmount"},"line_item":{"type":["string","null"]},"project_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"quantity":{"type":["number","null"]},"quantity_unit":{"type":["string","null"]}}};
+const schema645 = {"type":"object","required":["value","currency"],"properties":{"value":{"type":"number","minimum":0},"currency":{"type":"string"}}};
+
+function validate1607(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.value === undefined) && (missing0 = "value")) || ((data.currency === undefined) && (missing0 = "currency"))){
+validate1607.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema645.required,parentSchema:schema645,data}];
+return false;
+}
+else {
+if(data.value !== undefined){
+let data0 = data.value;
+const _errs1 = errors;
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1607.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema645.properties.value,data:data0}];
+return false;
+}
+}
+else {
+validate1607.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema645.properties.value.type,parentSchema:schema645.properties.value,data:data0}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.currency !== undefined){
+let data1 = data.currency;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1607.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema645.properties.currency.type,parentSchema:schema645.properties.currency,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate1607.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema645.type,parentSchema:schema645,data}];
+return false;
+}
+}
+validate1607.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1606(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1606.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema644.required,parentSchema:schema644,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1606.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema644.properties.object.type,parentSchema:schema644.properties.object,data:data0}];
+return false;
+}
+if("organization.costs.result" !== data0){
+validate1606.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema644.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.amount !== undefined){
+const _errs3 = errors;
+if(!(validate1607(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
+vErrors = vErrors === null ? validate1607.errors : vErrors.concat(validate1607.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.line_item !== undefined){
+let data2 = data.line_item;
+const _errs4 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1606.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema644.properties.line_item.type},message:"must be string,null",schema:schema644.properties.line_item.type,parentSchema:schema644.properties.line_item,data:data2}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs6 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1606.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema644.properties.project_id.type},message:"must be string,null",schema:schema644.properties.project_id.type,parentSchema:schema644.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data4 = data.api_key_id;
+const _errs8 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1606.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema644.properties.api_key_id.type},message:"must be string,null",schema:schema644.properties.api_key_id.type,parentSchema:schema644.properties.api_key_id,data:data4}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.quantity !== undefined){
+let data5 = data.quantity;
+const _errs10 = errors;
+if((!((typeof data5 == "number") && (isFinite(data5)))) && (data5 !== null)){
+validate1606.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema644.properties.quantity.type},message:"must be number,null",schema:schema644.properties.quantity.type,parentSchema:schema644.properties.quantity,data:data5}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.quantity_unit !== undefined){
+let data6 = data.quantity_unit;
+const _errs12 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1606.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema644.properties.quantity_unit.type},message:"must be string,null",schema:schema644.properties.quantity_unit.type,parentSchema:schema644.properties.quantity_unit,data:data6}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1606.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema644.type,parentSchema:schema644,data}];
+return false;
+}
+}
+validate1606.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1595(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1595.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema633.required,parentSchema:schema633,data}];
+return false;
+}
+else {
+const tag0 = data.object;
+if(typeof tag0 == "string"){
+if(tag0 === "organization.usage.completions.result"){
+if(!(validate1596(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1596.errors : vErrors.concat(validate1596.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.embeddings.result"){
+if(!(validate1597(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1597.errors : vErrors.concat(validate1597.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.moderations.result"){
+if(!(validate1598(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1598.errors : vErrors.concat(validate1598.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.images.result"){
+if(!(validate1599(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1599.errors : vErrors.concat(validate1599.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_speeches.result"){
+if(!(validate1600(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1600.errors : vErrors.concat(validate1600.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_transcriptions.result"){
+if(!(validate1601(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1601.errors : vErrors.concat(validate1601.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.vector_stores.result"){
+if(!(validate1602(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1602.errors : vErrors.concat(validate1602.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
+if(!(validate1603(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1603.errors : vErrors.concat(validate1603.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.file_searches.result"){
+if(!(validate1604(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1604.errors : vErrors.concat(validate1604.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.web_searches.result"){
+if(!(validate1605(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1605.errors : vErrors.concat(validate1605.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.costs.result"){
+if(!(validate1606(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1606.errors : vErrors.concat(validate1606.errors);
+errors = vErrors.length;
+}
+}
+else {
+validate1595.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema633.discriminator,parentSchema:schema633,data}];
+return false;
+}
+}
+else {
+validate1595.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema633.discriminator,parentSchema:schema633,data}];
+return false;
+}
+}
+}
+else {
+validate1595.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema633.type,parentSchema:schema633,data}];
+return false;
+}
+}
+validate1595.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1594(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.results === undefined) && (missing0 = "results")){
+validate1594.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema632.required,parentSchema:schema632,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1594.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema632.properties.object.type,parentSchema:schema632.properties.object,data:data0}];
+return false;
+}
+if("bucket" !== data0){
+validate1594.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema632.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.start_time !== undefined){
+let data1 = data.start_time;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1594.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema632.properties.start_time.type,parentSchema:schema632.properties.start_time,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.end_time !== undefined){
+let data2 = data.end_time;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1594.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema632.properties.end_time.type,parentSchema:schema632.properties.end_time,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.results !== undefined){
+let data3 = data.results;
+const _errs7 = errors;
+if(errors === _errs7){
+if(Array.isArray(data3)){
+var valid1 = true;
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+const _errs9 = errors;
+if(!(validate1595(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1595.errors : vErrors.concat(validate1595.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs9 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1594.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema632.properties.results.type,parentSchema:schema632.properties.results,data:data3}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1594.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema632.type,parentSchema:schema632,data}];
+return false;
+}
+}
+validate1594.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1593(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.data === undefined) && (missing0 = "data")){
+validate1593.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema631.required,parentSchema:schema631,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1593.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema631.properties.object.type,parentSchema:schema631.properties.object,data:data0}];
+return false;
+}
+if("page" !== data0){
+validate1593.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "page"},message:"must be equal to constant",schema:"page",parentSchema:schema631.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs5 = errors;
+if(!(validate1594(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1594.errors : vErrors.concat(validate1594.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs5 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1593.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema631.properties.data.type,parentSchema:schema631.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data3 = data.has_more;
+const _errs6 = errors;
+if(typeof data3 !== "boolean"){
+validate1593.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema631.properties.has_more.type,parentSchema:schema631.properties.has_more,data:data3}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.next_page !== undefined){
+let data4 = data.next_page;
+const _errs8 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1593.errors = [{instancePath:instancePath+"/next_page",schemaPath:"#/properties/next_page/type",keyword:"type",params:{type: schema631.properties.next_page.type},message:"must be string,null",schema:schema631.properties.next_page.type,parentSchema:schema631.properties.next_page,data:data4}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1593.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema631.type,parentSchema:schema631,data}];
+return false;
+}
+}
+validate1593.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageTimeBucket = validate1622;
+
+function validate1622(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.results === undefined) && (missing0 = "results")){
+validate1622.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema632.required,parentSchema:schema632,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1622.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema632.properties.object.type,parentSchema:schema632.properties.object,data:data0}];
+return false;
+}
+if("bucket" !== data0){
+validate1622.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema632.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.start_time !== undefined){
+let data1 = data.start_time;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1622.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema632.properties.start_time.type,parentSchema:schema632.properties.start_time,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.end_time !== undefined){
+let data2 = data.end_time;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1622.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema632.properties.end_time.type,parentSchema:schema632.properties.end_time,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.results !== undefined){
+let data3 = data.results;
+const _errs7 = errors;
+if(errors === _errs7){
+if(Array.isArray(data3)){
+var valid1 = true;
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+const _errs9 = errors;
+if(!(validate1595(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1595.errors : vErrors.concat(validate1595.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs9 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1622.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema632.properties.results.type,parentSchema:schema632.properties.results,data:data3}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1622.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema632.type,parentSchema:schema632,data}];
+return false;
+}
+}
+validate1622.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageResult = validate1624;
+
+function validate1624(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1624.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema633.required,parentSchema:schema633,data}];
+return false;
+}
+else {
+const tag0 = data.object;
+if(typeof tag0 == "string"){
+if(tag0 === "organization.usage.completions.result"){
+if(!(validate1596(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1596.errors : vErrors.concat(validate1596.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.embeddings.result"){
+if(!(validate1597(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1597.errors : vErrors.concat(validate1597.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.moderations.result"){
+if(!(validate1598(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1598.errors : vErrors.concat(validate1598.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.images.result"){
+if(!(validate1599(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1599.errors : vErrors.concat(validate1599.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_speeches.result"){
+if(!(validate1600(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1600.errors : vErrors.concat(validate1600.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_transcriptions.result"){
+if(!(validate1601(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1601.errors : vErrors.concat(validate1601.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.vector_stores.result"){
+if(!(validate1602(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1602.errors : vErrors.concat(validate1602.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
+if(!(validate1603(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1603.errors : vErrors.concat(validate1603.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.file_searches.result"){
+if(!(validate1604(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1604.errors : vErrors.concat(validate1604.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.web_searches.result"){
+if(!(validate1605(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1605.errors : vErrors.concat(validate1605.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.costs.result"){
+if(!(validate1606(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1606.errors : vErrors.concat(validate1606.errors);
+errors = vErrors.length;
+}
+}
+else {
+validate1624.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema633.discriminator,parentSchema:schema633,data}];
+return false;
+}
+}
+else {
+validate1624.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema633.discriminator,parentSchema:schema633,data}];
+return false;
+}
+}
+}
+else {
+validate1624.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema633.type,parentSchema:schema633,data}];
+return false;
+}
+}
+validate1624.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageCompletionsResult = validate1636;
+
+function validate1636(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1636.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema634.required,parentSchema:schema634,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1636.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema634.properties.object.type,parentSchema:schema634.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.completions.result" !== data0){
+validate1636.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema634.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1636.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.input_tokens.type,parentSchema:schema634.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1636.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_cached_tokens !== undefined){
+let data2 = data.input_cached_tokens;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1636.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.input_cached_tokens.type,parentSchema:schema634.properties.input_cached_tokens,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1636.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.input_cached_tokens,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_cache_write_tokens !== undefined){
+let data3 = data.input_cache_write_tokens;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1636.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.input_cache_write_tokens.type,parentSchema:schema634.properties.input_cache_write_tokens,data:data3}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate1636.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.input_cache_write_tokens,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_uncached_tokens !== undefined){
+let data4 = data.input_uncached_tokens;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1636.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.input_uncached_tokens.type,parentSchema:schema634.properties.input_uncached_tokens,data:data4}];
+return false;
+}
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate1636.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.input_uncached_tokens,data:data4}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens !== undefined){
+let data5 = data.output_tokens;
+const _errs11 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate1636.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.output_tokens.type,parentSchema:schema634.properties.output_tokens,data:data5}];
+return false;
+}
+if(errors === _errs11){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+validate1636.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.output_tokens,data:data5}];
+return false;
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data6 = data.num_model_requests;
+const _errs13 = errors;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+validate1636.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.num_model_requests.type,parentSchema:schema634.properties.num_model_requests,data:data6}];
+return false;
+}
+if(errors === _errs13){
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+validate1636.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.num_model_requests,data:data6}];
+return false;
+}
+}
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data7 = data.project_id;
+const _errs15 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1636.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema634.properties.project_id.type},message:"must be string,null",schema:schema634.properties.project_id.type,parentSchema:schema634.properties.project_id,data:data7}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data8 = data.user_id;
+const _errs17 = errors;
+if((typeof data8 !== "string") && (data8 !== null)){
+validate1636.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema634.properties.user_id.type},message:"must be string,null",schema:schema634.properties.user_id.type,parentSchema:schema634.properties.user_id,data:data8}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data9 = data.api_key_id;
+const _errs19 = errors;
+if((typeof data9 !== "string") && (data9 !== null)){
+validate1636.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema634.properties.api_key_id.type},message:"must be string,null",schema:schema634.properties.api_key_id.type,parentSchema:schema634.properties.api_key_id,data:data9}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data10 = data.model;
+const _errs21 = errors;
+if((typeof data10 !== "string") && (data10 !== null)){
+validate1636.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema634.properties.model.type},message:"must be string,null",schema:schema634.properties.model.type,parentSchema:schema634.properties.model,data:data10}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.batch !== undefined){
+let data11 = data.batch;
+const _errs23 = errors;
+if((typeof data11 !== "boolean") && (data11 !== null)){
+validate1636.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema634.properties.batch.type},message:"must be boolean,null",schema:schema634.properties.batch.type,parentSchema:schema634.properties.batch,data:data11}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.service_tier !== undefined){
+let data12 = data.service_tier;
+const _errs25 = errors;
+if((typeof data12 !== "string") && (data12 !== null)){
+validate1636.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema634.properties.service_tier.type},message:"must be string,null",schema:schema634.properties.service_tier.type,parentSchema:schema634.properties.service_tier,data:data12}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1636.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema634.type,parentSchema:schema634,data}];
+return false;
+}
+}
+validate1636.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageEmbeddingsResult = validate1637;
+
+function validate1637(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1637.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema635.required,parentSchema:schema635,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1637.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema635.properties.object.type,parentSchema:schema635.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.embeddings.result" !== data0){
+validate1637.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema635.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1637.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema635.properties.input_tokens.type,parentSchema:schema635.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1637.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema635.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1637.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema635.properties.num_model_requests.type,parentSchema:schema635.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1637.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema635.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1637.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema635.properties.project_id.type},message:"must be string,null",schema:schema635.properties.project_id.type,parentSchema:schema635.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1637.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema635.properties.user_id.type},message:"must be string,null",schema:schema635.properties.user_id.type,parentSchema:schema635.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1637.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema635.properties.api_key_id.type},message:"must be string,null",schema:schema635.properties.api_key_id.type,parentSchema:schema635.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1637.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema635.properties.model.type},message:"must be string,null",schema:schema635.properties.model.type,parentSchema:schema635.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1637.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema635.type,parentSchema:schema635,data}];
+return false;
+}
+}
+validate1637.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageModerationsResult = validate1638;
+
+function validate1638(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1638.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema636.required,parentSchema:schema636,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1638.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema636.properties.object.type,parentSchema:schema636.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.moderations.result" !== data0){
+validate1638.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema636.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1638.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema636.properties.input_tokens.type,parentSchema:schema636.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1638.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema636.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1638.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema636.properties.num_model_requests.type,parentSchema:schema636.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1638.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema636.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1638.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema636.properties.project_id.type},message:"must be string,null",schema:schema636.properties.project_id.type,parentSchema:schema636.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1638.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema636.properties.user_id.type},message:"must be string,null",schema:schema636.properties.user_id.type,parentSchema:schema636.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1638.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema636.properties.api_key_id.type},message:"must be string,null",schema:schema636.properties.api_key_id.type,parentSchema:schema636.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1638.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema636.properties.model.type},message:"must be string,null",schema:schema636.properties.model.type,parentSchema:schema636.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1638.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema636.type,parentSchema:schema636,data}];
+return false;
+}
+}
+validate1638.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageImagesResult = validate1639;
+
+function validate1639(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1639.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema637.required,parentSchema:schema637,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1639.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema637.properties.object.type,parentSchema:schema637.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.images.result" !== data0){
+validate1639.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema637.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.images !== undefined){
+let data1 = data.images;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1639.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema637.properties.images.type,parentSchema:schema637.properties.images,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1639.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema637.properties.images,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1639.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema637.properties.num_model_requests.type,parentSchema:schema637.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1639.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema637.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.source !== undefined){
+let data3 = data.source;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1639.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema637.properties.source.type},message:"must be string,null",schema:schema637.properties.source.type,parentSchema:schema637.properties.source,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+let data4 = data.size;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1639.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema637.properties.size.type},message:"must be string,null",schema:schema637.properties.size.type,parentSchema:schema637.properties.size,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data5 = data.project_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1639.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema637.properties.project_id.type},message:"must be string,null",schema:schema637.properties.project_id.type,parentSchema:schema637.properties.project_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data6 = data.user_id;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1639.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema637.properties.user_id.type},message:"must be string,null",schema:schema637.properties.user_id.type,parentSchema:schema637.properties.user_id,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data7 = data.api_key_id;
+const _errs15 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1639.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema637.properties.api_key_id.type},message:"must be string,null",schema:schema637.properties.api_key_id.type,parentSchema:schema637.properties.api_key_id,data:data7}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data8 = data.model;
+const _errs17 = errors;
+if((typeof data8 !== "string") && (data8 !== null)){
+validate1639.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema637.properties.model.type},message:"must be string,null",schema:schema637.properties.model.type,parentSchema:schema637.properties.model,data:data8}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1639.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema637.type,parentSchema:schema637,data}];
+return false;
+}
+}
+validate1639.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageAudioSpeechesResult = validate1640;
+
+function validate1640(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1640.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema638.required,parentSchema:schema638,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1640.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema638.properties.object.type,parentSchema:schema638.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.audio_speeches.result" !== data0){
+validate1640.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema638.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.characters !== undefined){
+let data1 = data.characters;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1640.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema638.properties.characters.type,parentSchema:schema638.properties.characters,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1640.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema638.properties.characters,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1640.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema638.properties.num_model_requests.type,parentSchema:schema638.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1640.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema638.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1640.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema638.properties.project_id.type},message:"must be string,null",schema:schema638.properties.project_id.type,parentSchema:schema638.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1640.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema638.properties.user_id.type},message:"must be string,null",schema:schema638.properties.user_id.type,parentSchema:schema638.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1640.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema638.properties.api_key_id.type},message:"must be string,null",schema:schema638.properties.api_key_id.type,parentSchema:schema638.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1640.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema638.properties.model.type},message:"must be string,null",schema:schema638.properties.model.type,parentSchema:schema638.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1640.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema638.type,parentSchema:schema638,data}];
+return false;
+}
+}
+validate1640.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageAudioTranscriptionsResult = validate1641;
+
+function validate1641(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1641.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema639.required,parentSchema:schema639,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1641.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema639.properties.object.type,parentSchema:schema639.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.audio_transcriptions.result" !== data0){
+validate1641.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema639.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seconds !== undefined){
+let data1 = data.seconds;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1641.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema639.properties.seconds.type,parentSchema:schema639.properties.seconds,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1641.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema639.properties.seconds,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1641.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema639.properties.num_model_requests.type,parentSchema:schema639.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1641.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema639.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1641.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema639.properties.project_id.type},message:"must be string,null",schema:schema639.properties.project_id.type,parentSchema:schema639.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1641.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema639.properties.user_id.type},message:"must be string,null",schema:schema639.properties.user_id.type,parentSchema:schema639.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1641.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema639.properties.api_key_id.type},message:"must be string,null",schema:schema639.properties.api_key_id.type,parentSchema:schema639.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1641.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema639.properties.model.type},message:"must be string,null",schema:schema639.properties.model.type,parentSchema:schema639.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1641.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema639.type,parentSchema:schema639,data}];
+return false;
+}
+}
+validate1641.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageVectorStoresResult = validate1642;
+
+function validate1642(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1642.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema640.required,parentSchema:schema640,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1642.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema640.properties.object.type,parentSchema:schema640.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.vector_stores.result" !== data0){
+validate1642.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema640.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage_bytes !== undefined){
+let data1 = data.usage_bytes;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1642.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema640.properties.usage_bytes.type,parentSchema:schema640.properties.usage_bytes,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1642.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema640.properties.usage_bytes,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1642.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema640.properties.project_id.type},message:"must be string,null",schema:schema640.properties.project_id.type,parentSchema:schema640.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1642.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema640.type,parentSchema:schema640,data}];
+return false;
+}
+}
+validate1642.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageCodeInterpreterSessionsResult = validate1643;
+
+function validate1643(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1643.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema641.required,parentSchema:schema641,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1643.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema641.properties.object.type,parentSchema:schema641.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.code_interpreter_sessions.result" !== data0){
+validate1643.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema641.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_sessions !== undefined){
+let data1 = data.num_sessions;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1643.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema641.properties.num_sessions.type,parentSchema:schema641.properties.num_sessions,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1643.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema641.properties.num_sessions,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1643.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema641.properties.project_id.type},message:"must be string,null",schema:schema641.properties.project_id.type,parentSchema:schema641.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1643.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema641.type,parentSchema:schema641,data}];
+return false;
+}
+}
+validate1643.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageFileSearchCallsResult = validate1644;
+
+function validate1644(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1644.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema642.required,parentSchema:schema642,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1644.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema642.properties.object.type,parentSchema:schema642.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.file_searches.result" !== data0){
+validate1644.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema642.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_requests !== undefined){
+let data1 = data.num_requests;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1644.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema642.properties.num_requests.type,parentSchema:schema642.properties.num_requests,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1644.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema642.properties.num_requests,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1644.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema642.properties.project_id.type},message:"must be string,null",schema:schema642.properties.project_id.type,parentSchema:schema642.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data3 = data.user_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1644.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema642.properties.user_id.type},message:"must be string,null",schema:schema642.properties.user_id.type,parentSchema:schema642.properties.user_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data4 = data.api_key_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1644.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema642.properties.api_key_id.type},message:"must be string,null",schema:schema642.properties.api_key_id.type,parentSchema:schema642.properties.api_key_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.vector_store_id !== undefined){
+let data5 = data.vector_store_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1644.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema642.properties.vector_store_id.type},message:"must be string,null",schema:schema642.properties.vector_store_id.type,parentSchema:schema642.properties.vector_store_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1644.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema642.type,parentSchema:schema642,data}];
+return false;
+}
+}
+validate1644.errors = vErrors;
+return errors === 0;
+}
+
+export const readUsageWebSearchCallsResult = validate1645;
+
+function validate1645(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1645.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema643.required,parentSchema:schema643,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1645.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema643.properties.object.type,parentSchema:schema643.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.web_searches.result" !== data0){
+validate1645.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema643.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data1 = data.num_model_requests;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1645.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema643.properties.num_model_requests.type,parentSchema:schema643.properties.num_model_requests,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1645.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema643.properties.num_model_requests,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_requests !== undefined){
+let data2 = data.num_requests;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1645.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema643.properties.num_requests.type,parentSchema:schema643.properties.num_requests,data:data2}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1645.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema643.properties.num_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1645.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema643.properties.project_id.type},message:"must be string,null",schema:schema643.properties.project_id.type,parentSchema:schema643.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1645.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema643.properties.user_id.type},message:"must be string,null",schema:schema643.properties.user_id.type,parentSchema:schema643.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1645.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema643.properties.api_key_id.type},message:"must be string,null",schema:schema643.properties.api_key_id.type,parentSchema:schema643.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1645.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema643.properties.model.type},message:"must be string,null",schema:schema643.properties.model.type,parentSchema:schema643.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.context_level !== undefined){
+let data7 = data.context_level;
+const _errs15 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1645.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema643.properties.context_level.type},message:"must be string,null",schema:schema643.properties.context_level.type,parentSchema:schema643.properties.context_level,data:data7}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1645.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema643.type,parentSchema:schema643,data}];
+return false;
+}
+}
+validate1645.errors = vErrors;
+return errors === 0;
+}
+
+export const readCostsResult = validate1646;
+
+function validate1646(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1646.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema644.required,parentSchema:schema644,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1646.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema644.properties.object.type,parentSchema:schema644.properties.object,data:data0}];
+return false;
+}
+if("organization.costs.result" !== data0){
+validate1646.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema644.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.amount !== undefined){
+const _errs3 = errors;
+if(!(validate1607(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
+vErrors = vErrors === null ? validate1607.errors : vErrors.concat(validate1607.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.line_item !== undefined){
+let data2 = data.line_item;
+const _errs4 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1646.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema644.properties.line_item.type},message:"must be string,null",schema:schema644.properties.line_item.type,parentSchema:schema644.properties.line_item,data:data2}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs6 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1646.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema644.properties.project_id.type},message:"must be string,null",schema:schema644.properties.project_id.type,parentSchema:schema644.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data4 = data.api_key_id;
+const _errs8 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1646.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema644.properties.api_key_id.type},message:"must be string,null",schema:schema644.properties.api_key_id.type,parentSchema:schema644.properties.api_key_id,data:data4}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.quantity !== undefined){
+let data5 = data.quantity;
+const _errs10 = errors;
+if((!((typeof data5 == "number") && (isFinite(data5)))) && (data5 !== null)){
+validate1646.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema644.properties.quantity.type},message:"must be number,null",schema:schema644.properties.quantity.type,parentSchema:schema644.properties.quantity,data:data5}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.quantity_unit !== undefined){
+let data6 = data.quantity_unit;
+const _errs12 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1646.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema644.properties.quantity_unit.type},message:"must be string,null",schema:schema644.properties.quantity_unit.type,parentSchema:schema644.properties.quantity_unit,data:data6}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1646.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema644.type,parentSchema:schema644,data}];
+return false;
+}
+}
+validate1646.errors = vErrors;
+return errors === 0;
+}
+
+export const readCostAmount = validate1648;
+
+function validate1648(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.value === undefined) && (missing0 = "value")) || ((data.currency === undefined) && (missing0 = "currency"))){
+validate1648.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema645.required,parentSchema:schema645,data}];
+return false;
+}
+else {
+if(data.value !== undefined){
+let data0 = data.value;
+const _errs1 = errors;
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1648.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema645.properties.value,data:data0}];
+return false;
+}
+}
+else {
+validate1648.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema645.properties.value.type,parentSchema:schema645.properties.value,data:data0}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.currency !== undefined){
+let data1 = data.currency;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1648.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema645.properties.currency.type,parentSchema:schema645.properties.currency,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate1648.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema645.type,parentSchema:schema645,data}];
+return false;
+}
+}
+validate1648.errors = vErrors;
+return errors === 0;
+}
+
+export const readAdminApiKey = validate1649;
+const schema660 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"}}};
+const schema661 = {"type":"object","required":[],"properties":{"type":{"type":"string"},"object":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
+
+function validate1650(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1650.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.type.type,parentSchema:schema661.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1650.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.object.type,parentSchema:schema661.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data2 = data.id;
+const _errs5 = errors;
+if(typeof data2 !== "string"){
+validate1650.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.id.type,parentSchema:schema661.properties.id,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data3 = data.name;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1650.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.name.type,parentSchema:schema661.properties.name,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1650.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema661.properties.created_at.type,parentSchema:schema661.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.role !== undefined){
+let data5 = data.role;
+const _errs11 = errors;
+if(typeof data5 !== "string"){
+validate1650.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.role.type,parentSchema:schema661.properties.role,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1650.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema661.type,parentSchema:schema661,data}];
+return false;
+}
+}
+validate1650.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1649(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.id === undefined) && (missing0 = "id")){
+validate1649.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema660.required,parentSchema:schema660,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1649.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema660.properties.object.type,parentSchema:schema660.properties.object,data:data0}];
+return false;
+}
+if("organization.admin_api_key" !== data0){
+validate1649.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema660.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data1 = data.id;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1649.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema660.properties.id.type,parentSchema:schema660.properties.id,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1649.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema660.properties.name.type},message:"must be string,null",schema:schema660.properties.name.type,parentSchema:schema660.properties.name,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.redacted_value !== undefined){
+let data3 = data.redacted_value;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1649.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema660.properties.redacted_value.type,parentSchema:schema660.properties.redacted_value,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1649.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema660.properties.created_at.type,parentSchema:schema660.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_at !== undefined){
+let data5 = data.expires_at;
+const _errs11 = errors;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+validate1649.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema660.properties.expires_at.type},message:"must be integer,null",schema:schema660.properties.expires_at.type,parentSchema:schema660.properties.expires_at,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_used_at !== undefined){
+let data6 = data.last_used_at;
+const _errs13 = errors;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
+validate1649.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema660.properties.last_used_at.type},message:"must be integer,null",schema:schema660.properties.last_used_at.type,parentSchema:schema660.properties.last_used_at,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.owner !== undefined){
+const _errs15 = errors;
+if(!(validate1650(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
+vErrors = vErrors === null ? validate1650.errors : vErrors.concat(validate1650.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1649.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema660.type,parentSchema:schema660,data}];
+return false;
+}
+}
+validate1649.errors = vErrors;
+return errors === 0;
+}
+
+export const readAdminApiKeyOwner = validate1652;
+
+function validate1652(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1652.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.type.type,parentSchema:schema661.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate1652.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.object.type,parentSchema:schema661.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data2 = data.id;
+const _errs5 = errors;
+if(typeof data2 !== "string"){
+validate1652.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.id.type,parentSchema:schema661.properties.id,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data3 = data.name;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate1652.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.name.type,parentSchema:schema661.properties.name,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1652.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema661.properties.created_at.type,parentSchema:schema661.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.role !== undefined){
+let data5 = data.role;
+const _errs11 = errors;
+if(typeof data5 !== "string"){
+validate1652.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.role.type,parentSchema:schema661.properties.role,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1652.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema661.type,parentSchema:schema661,data}];
+return false;
+}
+}
+validate1652.errors = vErrors;
+return errors === 0;
+}
+
+export const readAdminApiKeyList = validate1653;
+const schema663 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AdminApiKey"}},"has_more":{"type":"boolean"},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
+
+function validate1653(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.data === undefined) && (missing0 = "data")){
+validate1653.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema663.required,parentSchema:schema663,data}];
+return false;
+}
+else {
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate1653.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema663.properties.object.type,parentSchema:schema663.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1653.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema663.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs3 = errors;
+if(errors === _errs3){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs5 = errors;
+if(!(validate1649(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1649.errors : vErrors.concat(validate1649.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs5 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1653.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema663.properties.data.type,parentSchema:schema663.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data3 = data.has_more;
+const _errs6 = errors;
+if(typeof data3 !== "boolean"){
+validate1653.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema663.properties.has_more.type,parentSchema:schema663.properties.has_more,data:data3}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_id !== undefined){
+let data4 = data.first_id;
+const _errs8 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1653.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema663.properties.first_id.type},message:"must be string,null",schema:schema663.properties.first_id.type,parentSchema:schema663.properties.first_id,data:data4}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_id !== undefined){
+let data5 = data.last_id;
+const _errs10 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1653.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema663.properties.last_id.type},message:"must be string,null",schema:schema663.properties.last_id.type,parentSchema:schema663.properties.last_id,data:data5}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1653.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema663.type,parentSchema:schema663,data}];
+return false;
+}
+}
+validate1653.errors = vErrors;
+return errors === 0;
+}
+
+export const readAdminApiKeyCreateRequest = validate1655;
+const schema664 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"expires_in_seconds":{"type":"integer","minimum":1,"maximum":31536000}}};
+const schema665 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f]*$"};
 const pattern11 = new RegExp("^[^\\u0000-\\u001f\\u007f]*$", "u");
 
-function validate1631(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1656(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(typeof data === "string"){
 if(data.length > 2 * 100 || (data.length > 100 && func2(data) > 100)){
-validate1631.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema652,data}];
+validate1656.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema665,data}];
 return false;
 }
 else {
 if(data.length < 2 * 1 && func2(data) < 1){
-validate1631.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema652,data}];
+validate1656.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema665,data}];
 return false;
 }
 else {
 if(!pattern11.test(data)){
-validate1631.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema652,data}];
+validate1656.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema665,data}];
 return false;
 }
 }
 }
 }
 else {
-validate1631.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema652.type,parentSchema:schema652,data}];
+validate1656.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema665.type,parentSchema:schema665,data}];
 return false;
 }
 }
-validate1631.errors = vErrors;
+validate1656.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1630(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1655(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.name === undefined) && (missing0 = "name")){
-validate1630.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema651.required,parentSchema:schema651,data}];
+validate1655.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema664.required,parentSchema:schema664,data}];
 return false;
 }
 else {
 if(data.name !== undefined){
 const _errs1 = errors;
-if(!(validate1631(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
-vErrors = vErrors === null ? validate1631.errors : vErrors.concat(validate1631.errors);
+if(!(validate1656(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
+vErrors = vErrors === null ? validate1656.errors : vErrors.concat(validate1656.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -77573,18 +78392,18 @@ if(data.expires_in_seconds !== undefined){
 let data1 = data.expires_in_seconds;
 const _errs2 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1630.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema651.properties.expires_in_seconds.type,parentSchema:schema651.properties.expires_in_seconds,data:data1}];
+validate1655.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema664.properties.expires_in_seconds.type,parentSchema:schema664.properties.expires_in_seconds,data:data1}];
 return false;
 }
 if(errors === _errs2){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 31536000 || isNaN(data1)){
-validate1630.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema651.properties.expires_in_seconds,data:data1}];
+validate1655.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema664.properties.expires_in_seconds,data:data1}];
 return false;
 }
 else {
 if(data1 < 1 || isNaN(data1)){
-validate1630.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema651.properties.expires_in_seconds,data:data1}];
+validate1655.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema664.properties.expires_in_seconds,data:data1}];
 return false;
 }
 }
@@ -77599,25 +78418,25 @@ var valid0 = true;
 }
 }
 else {
-validate1630.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema651.type,parentSchema:schema651,data}];
+validate1655.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema664.type,parentSchema:schema664,data}];
 return false;
 }
 }
-validate1630.errors = vErrors;
+validate1655.errors = vErrors;
 return errors === 0;
 }
 
-export const readAdminApiKeyCreateResponse = validate1633;
-const schema653 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"},"value":{"type":"string"}}};
+export const readAdminApiKeyCreateResponse = validate1658;
+const schema666 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"},"value":{"type":"string"}}};
 
-function validate1633(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1658(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1633.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema653.required,parentSchema:schema653,data}];
+validate1658.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema666.required,parentSchema:schema666,data}];
 return false;
 }
 else {
@@ -77625,11 +78444,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1633.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema653.properties.object.type,parentSchema:schema653.properties.object,data:data0}];
+validate1658.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema666.properties.object.type,parentSchema:schema666.properties.object,data:data0}];
 return false;
 }
 if("organization.admin_api_key" !== data0){
-validate1633.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema653.properties.object,data:data0}];
+validate1658.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema666.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -77642,7 +78461,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1633.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema653.properties.id.type,parentSchema:schema653.properties.id,data:data1}];
+validate1658.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema666.properties.id.type,parentSchema:schema666.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -77655,7 +78474,7 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1633.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema653.properties.name.type},message:"must be string,null",schema:schema653.properties.name.type,parentSchema:schema653.properties.name,data:data2}];
+validate1658.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema666.properties.name.type},message:"must be string,null",schema:schema666.properties.name.type,parentSchema:schema666.properties.name,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -77668,7 +78487,7 @@ if(data.redacted_value !== undefined){
 let data3 = data.redacted_value;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate1633.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema653.properties.redacted_value.type,parentSchema:schema653.properties.redacted_value,data:data3}];
+validate1658.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema666.properties.redacted_value.type,parentSchema:schema666.properties.redacted_value,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -77681,7 +78500,7 @@ if(data.created_at !== undefined){
 let data4 = data.created_at;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1633.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema653.properties.created_at.type,parentSchema:schema653.properties.created_at,data:data4}];
+validate1658.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema666.properties.created_at.type,parentSchema:schema666.properties.created_at,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -77694,7 +78513,7 @@ if(data.expires_at !== undefined){
 let data5 = data.expires_at;
 const _errs11 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1633.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema653.properties.expires_at.type},message:"must be integer,null",schema:schema653.properties.expires_at.type,parentSchema:schema653.properties.expires_at,data:data5}];
+validate1658.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema666.properties.expires_at.type},message:"must be integer,null",schema:schema666.properties.expires_at.type,parentSchema:schema666.properties.expires_at,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -77707,7 +78526,7 @@ if(data.last_used_at !== undefined){
 let data6 = data.last_used_at;
 const _errs13 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1633.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema653.properties.last_used_at.type},message:"must be integer,null",schema:schema653.properties.last_used_at.type,parentSchema:schema653.properties.last_used_at,data:data6}];
+validate1658.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema666.properties.last_used_at.type},message:"must be integer,null",schema:schema666.properties.last_used_at.type,parentSchema:schema666.properties.last_used_at,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -77718,8 +78537,8 @@ var valid0 = true;
 if(valid0){
 if(data.owner !== undefined){
 const _errs15 = errors;
-if(!(validate1625(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
-vErrors = vErrors === null ? validate1625.errors : vErrors.concat(validate1625.errors);
+if(!(validate1650(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
+vErrors = vErrors === null ? validate1650.errors : vErrors.concat(validate1650.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs15 === errors;
@@ -77732,7 +78551,7 @@ if(data.value !== undefined){
 let data8 = data.value;
 const _errs16 = errors;
 if(typeof data8 !== "string"){
-validate1633.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema653.properties.value.type,parentSchema:schema653.properties.value,data:data8}];
+validate1658.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema666.properties.value.type,parentSchema:schema666.properties.value,data:data8}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -77751,25 +78570,25 @@ var valid0 = true;
 }
 }
 else {
-validate1633.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema653.type,parentSchema:schema653,data}];
+validate1658.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema666.type,parentSchema:schema666,data}];
 return false;
 }
 }
-validate1633.errors = vErrors;
+validate1658.errors = vErrors;
 return errors === 0;
 }
 
-export const readAdminApiKeyDeleted = validate1635;
-const schema654 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"organization.admin_api_key.deleted"},"deleted":{"type":"boolean","const":true}}};
+export const readAdminApiKeyDeleted = validate1660;
+const schema667 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"organization.admin_api_key.deleted"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1635(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1660(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1635.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema654.required,parentSchema:schema654,data}];
+validate1660.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema667.required,parentSchema:schema667,data}];
 return false;
 }
 else {
@@ -77777,7 +78596,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1635.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema654.properties.id.type,parentSchema:schema654.properties.id,data:data0}];
+validate1660.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema667.properties.id.type,parentSchema:schema667.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -77790,11 +78609,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1635.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema654.properties.object.type,parentSchema:schema654.properties.object,data:data1}];
+validate1660.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema667.properties.object.type,parentSchema:schema667.properties.object,data:data1}];
 return false;
 }
 if("organization.admin_api_key.deleted" !== data1){
-validate1635.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key.deleted"},message:"must be equal to constant",schema:"organization.admin_api_key.deleted",parentSchema:schema654.properties.object,data:data1}];
+validate1660.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key.deleted"},message:"must be equal to constant",schema:"organization.admin_api_key.deleted",parentSchema:schema667.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -77807,11 +78626,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs5 = errors;
 if(typeof data2 !== "boolean"){
-validate1635.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema654.properties.deleted.type,parentSchema:schema654.properties.deleted,data:data2}];
+validate1660.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema667.properties.deleted.type,parentSchema:schema667.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1635.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema654.properties.deleted,data:data2}];
+validate1660.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema667.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -77824,27 +78643,27 @@ var valid0 = true;
 }
 }
 else {
-validate1635.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema654.type,parentSchema:schema654,data}];
+validate1660.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema667.type,parentSchema:schema667,data}];
 return false;
 }
 }
-validate1635.errors = vErrors;
+validate1660.errors = vErrors;
 return errors === 0;
 }
 
-export const readProjectApiKey = validate1636;
-const schema655 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.project.api_key"},"redacted_value":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"last_used_at":{"type":["integer","null"]},"id":{"type":"string"},"owner_project_access":{"type":"string","enum":["active","inactive"]},"owner":{"$ref":"#/components/schemas/ProjectApiKeyOwner"}}};
-const schema656 = {"type":"object","required":[],"properties":{"type":{"type":"string","enum":["service_account","user"]},"service_account":{"$ref":"#/components/schemas/ProjectApiKeyOwnerServiceAccount"}}};
-const schema657 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
+export const readProjectApiKey = validate1661;
+const schema668 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.project.api_key"},"redacted_value":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"last_used_at":{"type":["integer","null"]},"id":{"type":"string"},"owner_project_access":{"type":"string","enum":["active","inactive"]},"owner":{"$ref":"#/components/schemas/ProjectApiKeyOwner"}}};
+const schema669 = {"type":"object","required":[],"properties":{"type":{"type":"string","enum":["service_account","user"]},"service_account":{"$ref":"#/components/schemas/ProjectApiKeyOwnerServiceAccount"}}};
+const schema670 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
 
-function validate1638(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1663(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1638.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema657.required,parentSchema:schema657,data}];
+validate1663.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema670.required,parentSchema:schema670,data}];
 return false;
 }
 else {
@@ -77852,7 +78671,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1638.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema657.properties.id.type,parentSchema:schema657.properties.id,data:data0}];
+validate1663.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema670.properties.id.type,parentSchema:schema670.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -77865,7 +78684,7 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1638.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema657.properties.name.type,parentSchema:schema657.properties.name,data:data1}];
+validate1663.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema670.properties.name.type,parentSchema:schema670.properties.name,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -77878,7 +78697,7 @@ if(data.created_at !== undefined){
 let data2 = data.created_at;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1638.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema657.properties.created_at.type,parentSchema:schema657.properties.created_at,data:data2}];
+validate1663.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema670.properties.created_at.type,parentSchema:schema670.properties.created_at,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -77891,7 +78710,7 @@ if(data.role !== undefined){
 let data3 = data.role;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate1638.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema657.properties.role.type,parentSchema:schema657.properties.role,data:data3}];
+validate1663.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema670.properties.role.type,parentSchema:schema670.properties.role,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -77905,16 +78724,16 @@ var valid0 = true;
 }
 }
 else {
-validate1638.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema657.type,parentSchema:schema657,data}];
+validate1663.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema670.type,parentSchema:schema670,data}];
 return false;
 }
 }
-validate1638.errors = vErrors;
+validate1663.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1637(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1662(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -77923,11 +78742,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1637.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema656.properties.type.type,parentSchema:schema656.properties.type,data:data0}];
+validate1662.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema669.properties.type.type,parentSchema:schema669.properties.type,data:data0}];
 return false;
 }
 if(!((data0 === "service_account") || (data0 === "user"))){
-validate1637.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema656.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema656.properties.type.enum,parentSchema:schema656.properties.type,data:data0}];
+validate1662.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema669.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema669.properties.type.enum,parentSchema:schema669.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -77938,8 +78757,8 @@ var valid0 = true;
 if(valid0){
 if(data.service_account !== undefined){
 const _errs3 = errors;
-if(!(validate1638(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
-vErrors = vErrors === null ? validate1638.errors : vErrors.concat(validate1638.errors);
+if(!(validate1663(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
+vErrors = vErrors === null ? validate1663.errors : vErrors.concat(validate1663.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -77950,23 +78769,23 @@ var valid0 = true;
 }
 }
 else {
-validate1637.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema656.type,parentSchema:schema656,data}];
+validate1662.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema669.type,parentSchema:schema669,data}];
 return false;
 }
 }
-validate1637.errors = vErrors;
+validate1662.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1636(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1661(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1636.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema655.required,parentSchema:schema655,data}];
+validate1661.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema668.required,parentSchema:schema668,data}];
 return false;
 }
 else {
@@ -77974,11 +78793,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1636.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema655.properties.object.type,parentSchema:schema655.properties.object,data:data0}];
+validate1661.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema668.properties.object.type,parentSchema:schema668.properties.object,data:data0}];
 return false;
 }
 if("organization.project.api_key" !== data0){
-validate1636.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key"},message:"must be equal to constant",schema:"organization.project.api_key",parentSchema:schema655.properties.object,data:data0}];
+validate1661.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key"},message:"must be equal to constant",schema:"organization.project.api_key",parentSchema:schema668.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -77991,7 +78810,7 @@ if(data.redacted_value !== undefined){
 let data1 = data.redacted_value;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1636.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema655.properties.redacted_value.type,parentSchema:schema655.properties.redacted_value,data:data1}];
+validate1661.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema668.properties.redacted_value.type,parentSchema:schema668.properties.redacted_value,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -78004,7 +78823,7 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs5 = errors;
 if(typeof data2 !== "string"){
-validate1636.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema655.properties.name.type,parentSchema:schema655.properties.name,data:data2}];
+validate1661.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema668.properties.name.type,parentSchema:schema668.properties.name,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -78017,7 +78836,7 @@ if(data.created_at !== undefined){
 let data3 = data.created_at;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1636.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema655.properties.created_at.type,parentSchema:schema655.properties.created_at,data:data3}];
+validate1661.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema668.properties.created_at.type,parentSchema:schema668.properties.created_at,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -78030,7 +78849,7 @@ if(data.last_used_at !== undefined){
 let data4 = data.last_used_at;
 const _errs9 = errors;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
-validate1636.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema655.properties.last_used_at.type},message:"must be integer,null",schema:schema655.properties.last_used_at.type,parentSchema:schema655.properties.last_used_at,data:data4}];
+validate1661.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema668.properties.last_used_at.type},message:"must be integer,null",schema:schema668.properties.last_used_at.type,parentSchema:schema668.properties.last_used_at,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -78043,7 +78862,7 @@ if(data.id !== undefined){
 let data5 = data.id;
 const _errs11 = errors;
 if(typeof data5 !== "string"){
-validate1636.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema655.properties.id.type,parentSchema:schema655.properties.id,data:data5}];
+validate1661.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema668.properties.id.type,parentSchema:schema668.properties.id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -78056,11 +78875,11 @@ if(data.owner_project_access !== undefined){
 let data6 = data.owner_project_access;
 const _errs13 = errors;
 if(typeof data6 !== "string"){
-validate1636.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema655.properties.owner_project_access.type,parentSchema:schema655.properties.owner_project_access,data:data6}];
+validate1661.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema668.properties.owner_project_access.type,parentSchema:schema668.properties.owner_project_access,data:data6}];
 return false;
 }
 if(!((data6 === "active") || (data6 === "inactive"))){
-validate1636.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/enum",keyword:"enum",params:{allowedValues: schema655.properties.owner_project_access.enum},message:"must be equal to one of the allowed values",schema:schema655.properties.owner_project_access.enum,parentSchema:schema655.properties.owner_project_access,data:data6}];
+validate1661.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/enum",keyword:"enum",params:{allowedValues: schema668.properties.owner_project_access.enum},message:"must be equal to one of the allowed values",schema:schema668.properties.owner_project_access.enum,parentSchema:schema668.properties.owner_project_access,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -78071,8 +78890,8 @@ var valid0 = true;
 if(valid0){
 if(data.owner !== undefined){
 const _errs15 = errors;
-if(!(validate1637(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
-vErrors = vErrors === null ? validate1637.errors : vErrors.concat(validate1637.errors);
+if(!(validate1662(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
+vErrors = vErrors === null ? validate1662.errors : vErrors.concat(validate1662.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs15 === errors;
@@ -78090,17 +78909,17 @@ var valid0 = true;
 }
 }
 else {
-validate1636.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema655.type,parentSchema:schema655,data}];
+validate1661.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema668.type,parentSchema:schema668,data}];
 return false;
 }
 }
-validate1636.errors = vErrors;
+validate1661.errors = vErrors;
 return errors === 0;
 }
 
-export const readProjectApiKeyOwner = validate1641;
+export const readProjectApiKeyOwner = validate1666;
 
-function validate1641(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1666(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -78109,11 +78928,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1641.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema656.properties.type.type,parentSchema:schema656.properties.type,data:data0}];
+validate1666.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema669.properties.type.type,parentSchema:schema669.properties.type,data:data0}];
 return false;
 }
 if(!((data0 === "service_account") || (data0 === "user"))){
-validate1641.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema656.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema656.properties.type.enum,parentSchema:schema656.properties.type,data:data0}];
+validate1666.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema669.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema669.properties.type.enum,parentSchema:schema669.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -78124,8 +78943,8 @@ var valid0 = true;
 if(valid0){
 if(data.service_account !== undefined){
 const _errs3 = errors;
-if(!(validate1638(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
-vErrors = vErrors === null ? validate1638.errors : vErrors.concat(validate1638.errors);
+if(!(validate1663(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
+vErrors = vErrors === null ? validate1663.errors : vErrors.concat(validate1663.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -78136,24 +78955,24 @@ var valid0 = true;
 }
 }
 else {
-validate1641.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema656.type,parentSchema:schema656,data}];
+validate1666.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema669.type,parentSchema:schema669,data}];
 return false;
 }
 }
-validate1641.errors = vErrors;
+validate1666.errors = vErrors;
 return errors === 0;
 }
 
-export const readProjectApiKeyOwnerServiceAccount = validate1643;
+export const readProjectApiKeyOwnerServiceAccount = validate1668;
 
-function validate1643(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1668(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1643.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema657.required,parentSchema:schema657,data}];
+validate1668.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema670.required,parentSchema:schema670,data}];
 return false;
 }
 else {
@@ -78161,7 +78980,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1643.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema657.properties.id.type,parentSchema:schema657.properties.id,data:data0}];
+validate1668.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema670.properties.id.type,parentSchema:schema670.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -78174,7 +78993,7 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1643.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema657.properties.name.type,parentSchema:schema657.properties.name,data:data1}];
+validate1668.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema670.properties.name.type,parentSchema:schema670.properties.name,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -78187,7 +79006,7 @@ if(data.created_at !== undefined){
 let data2 = data.created_at;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1643.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema657.properties.created_at.type,parentSchema:schema657.properties.created_at,data:data2}];
+validate1668.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema670.properties.created_at.type,parentSchema:schema670.properties.created_at,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -78200,7 +79019,7 @@ if(data.role !== undefined){
 let data3 = data.role;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate1643.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema657.properties.role.type,parentSchema:schema657.properties.role,data:data3}];
+validate1668.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema670.properties.role.type,parentSchema:schema670.properties.role,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -78214,25 +79033,25 @@ var valid0 = true;
 }
 }
 else {
-validate1643.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema657.type,parentSchema:schema657,data}];
+validate1668.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema670.type,parentSchema:schema670,data}];
 return false;
 }
 }
-validate1643.errors = vErrors;
+validate1668.errors = vErrors;
 return errors === 0;
 }
 
-export const readProjectApiKeyList = validate1644;
-const schema660 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ProjectApiKey"}},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]},"has_more":{"type":"boolean"}}};
+export const readProjectApiKeyList = validate1669;
+const schema673 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ProjectApiKey"}},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]},"has_more":{"type":"boolean"}}};
 
-function validate1644(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1669(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate1644.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema660.required,parentSchema:schema660,data}];
+validate1669.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema673.required,parentSchema:schema673,data}];
 return false;
 }
 else {
@@ -78240,11 +79059,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1644.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema660.properties.object.type,parentSchema:schema660.properties.object,data:data0}];
+validate1669.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema673.properties.object.type,parentSchema:schema673.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1644.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema660.properties.object,data:data0}];
+validate1669.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema673.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -78262,8 +79081,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate1636(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1636.errors : vErrors.concat(validate1636.errors);
+if(!(validate1661(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1661.errors : vErrors.concat(validate1661.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -78273,7 +79092,7 @@ break;
 }
 }
 else {
-validate1644.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema660.properties.data.type,parentSchema:schema660.properties.data,data:data1}];
+validate1669.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema673.properties.data.type,parentSchema:schema673.properties.data,data:data1}];
 return false;
 }
 }
@@ -78287,7 +79106,7 @@ if(data.first_id !== undefined){
 let data3 = data.first_id;
 const _errs6 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1644.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema660.properties.first_id.type},message:"must be string,null",schema:schema660.properties.first_id.type,parentSchema:schema660.properties.first_id,data:data3}];
+validate1669.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema673.properties.first_id.type},message:"must be string,null",schema:schema673.properties.first_id.type,parentSchema:schema673.properties.first_id,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -78300,7 +79119,7 @@ if(data.last_id !== undefined){
 let data4 = data.last_id;
 const _errs8 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1644.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema660.properties.last_id.type},message:"must be string,null",schema:schema660.properties.last_id.type,parentSchema:schema660.properties.last_id,data:data4}];
+validate1669.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema673.properties.last_id.type},message:"must be string,null",schema:schema673.properties.last_id.type,parentSchema:schema673.properties.last_id,data:data4}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -78313,7 +79132,7 @@ if(data.has_more !== undefined){
 let data5 = data.has_more;
 const _errs10 = errors;
 if(typeof data5 !== "boolean"){
-validate1644.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema660.properties.has_more.type,parentSchema:schema660.properties.has_more,data:data5}];
+validate1669.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema673.properties.has_more.type,parentSchema:schema673.properties.has_more,data:data5}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -78328,25 +79147,25 @@ var valid0 = true;
 }
 }
 else {
-validate1644.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema660.type,parentSchema:schema660,data}];
+validate1669.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema673.type,parentSchema:schema673,data}];
 return false;
 }
 }
-validate1644.errors = vErrors;
+validate1669.errors = vErrors;
 return errors === 0;
 }
 
-export const readProjectApiKeyDeleted = validate1646;
-const schema661 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.project.api_key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
+export const readProjectApiKeyDeleted = validate1671;
+const schema674 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"organization.project.api_key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1646(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1671(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1646.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema661.required,parentSchema:schema661,data}];
+validate1671.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema674.required,parentSchema:schema674,data}];
 return false;
 }
 else {
@@ -78354,11 +79173,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1646.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.object.type,parentSchema:schema661.properties.object,data:data0}];
+validate1671.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema674.properties.object.type,parentSchema:schema674.properties.object,data:data0}];
 return false;
 }
 if("organization.project.api_key.deleted" !== data0){
-validate1646.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key.deleted"},message:"must be equal to constant",schema:"organization.project.api_key.deleted",parentSchema:schema661.properties.object,data:data0}];
+validate1671.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key.deleted"},message:"must be equal to constant",schema:"organization.project.api_key.deleted",parentSchema:schema674.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -78371,7 +79190,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1646.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.id.type,parentSchema:schema661.properties.id,data:data1}];
+validate1671.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema674.properties.id.type,parentSchema:schema674.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -78384,11 +79203,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs5 = errors;
 if(typeof data2 !== "boolean"){
-validate1646.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema661.properties.deleted.type,parentSchema:schema661.properties.deleted,data:data2}];
+validate1671.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema674.properties.deleted.type,parentSchema:schema674.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1646.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema661.properties.deleted,data:data2}];
+validate1671.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema674.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -78401,58 +79220,58 @@ var valid0 = true;
 }
 }
 else {
-validate1646.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema661.type,parentSchema:schema661,data}];
+validate1671.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema674.type,parentSchema:schema674,data}];
 return false;
 }
 }
-validate1646.errors = vErrors;
+validate1671.errors = vErrors;
 return errors === 0;
 }
 
-export const readKeyName = validate1647;
+export const readKeyName = validate1672;
 
-function validate1647(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1672(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(typeof data === "string"){
 if(data.length > 2 * 100 || (data.length > 100 && func2(data) > 100)){
-validate1647.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema652,data}];
+validate1672.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema665,data}];
 return false;
 }
 else {
 if(data.length < 2 * 1 && func2(data) < 1){
-validate1647.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema652,data}];
+validate1672.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema665,data}];
 return false;
 }
 else {
 if(!pattern11.test(data)){
-validate1647.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema652,data}];
+validate1672.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema665,data}];
 return false;
 }
 }
 }
 }
 else {
-validate1647.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema652.type,parentSchema:schema652,data}];
+validate1672.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema665.type,parentSchema:schema665,data}];
 return false;
 }
 }
-validate1647.errors = vErrors;
+validate1672.errors = vErrors;
 return errors === 0;
 }
 
-export const readKeyBudget = validate1648;
-const schema663 = {"type":"object","required":["period"],"properties":{"period":{"type":"string","enum":["day","month","total","week"]},"amount":{"type":["number","null"],"minimum":0.000001,"maximum":1000000},"tokens":{"type":["integer","null"],"minimum":1,"maximum":1000000000000000}}};
+export const readKeyBudget = validate1673;
+const schema676 = {"type":"object","required":["period"],"properties":{"period":{"type":"string","enum":["day","month","total","week"]},"amount":{"type":["number","null"],"minimum":0.000001,"maximum":1000000},"tokens":{"type":["integer","null"],"minimum":1,"maximum":1000000000000000}}};
 
-function validate1648(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1673(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.period === undefined) && (missing0 = "period")){
-validate1648.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema663.required,parentSchema:schema663,data}];
+validate1673.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema676.required,parentSchema:schema676,data}];
 return false;
 }
 else {
@@ -78460,11 +79279,11 @@ if(data.period !== undefined){
 let data0 = data.period;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1648.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema663.properties.period.type,parentSchema:schema663.properties.period,data:data0}];
+validate1673.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema676.properties.period.type,parentSchema:schema676.properties.period,data:data0}];
 return false;
 }
 if(!((((data0 === "day") || (data0 === "month")) || (data0 === "total")) || (data0 === "week"))){
-validate1648.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema663.properties.period.enum},message:"must be equal to one of the allowed values",schema:schema663.properties.period.enum,parentSchema:schema663.properties.period,data:data0}];
+validate1673.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema676.properties.period.enum},message:"must be equal to one of the allowed values",schema:schema676.properties.period.enum,parentSchema:schema676.properties.period,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -78477,18 +79296,18 @@ if(data.amount !== undefined){
 let data1 = data.amount;
 const _errs3 = errors;
 if((!((typeof data1 == "number") && (isFinite(data1)))) && (data1 !== null)){
-validate1648.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: schema663.properties.amount.type},message:"must be number,null",schema:schema663.properties.amount.type,parentSchema:schema663.properties.amount,data:data1}];
+validate1673.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: schema676.properties.amount.type},message:"must be number,null",schema:schema676.properties.amount.type,parentSchema:schema676.properties.amount,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 1000000 || isNaN(data1)){
-validate1648.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema663.properties.amount,data:data1}];
+validate1673.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema676.properties.amount,data:data1}];
 return false;
 }
 else {
 if(data1 < 0.000001 || isNaN(data1)){
-validate1648.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.000001},message:"must be >= 0.000001",schema:0.000001,parentSchema:schema663.properties.amount,data:data1}];
+validate1673.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.000001},message:"must be >= 0.000001",schema:0.000001,parentSchema:schema676.properties.amount,data:data1}];
 return false;
 }
 }
@@ -78504,18 +79323,18 @@ if(data.tokens !== undefined){
 let data2 = data.tokens;
 const _errs5 = errors;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate1648.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: schema663.properties.tokens.type},message:"must be integer,null",schema:schema663.properties.tokens.type,parentSchema:schema663.properties.tokens,data:data2}];
+validate1673.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: schema676.properties.tokens.type},message:"must be integer,null",schema:schema676.properties.tokens.type,parentSchema:schema676.properties.tokens,data:data2}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 1000000000000000 || isNaN(data2)){
-validate1648.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000000000},message:"must be <= 1000000000000000",schema:1000000000000000,parentSchema:schema663.properties.tokens,data:data2}];
+validate1673.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000000000},message:"must be <= 1000000000000000",schema:1000000000000000,parentSchema:schema676.properties.tokens,data:data2}];
 return false;
 }
 else {
 if(data2 < 1 || isNaN(data2)){
-validate1648.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema663.properties.tokens,data:data2}];
+validate1673.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema676.properties.tokens,data:data2}];
 return false;
 }
 }
@@ -78531,18 +79350,18 @@ var valid0 = true;
 }
 }
 else {
-validate1648.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema663.type,parentSchema:schema663,data}];
+validate1673.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema676.type,parentSchema:schema676,data}];
 return false;
 }
 }
-validate1648.errors = vErrors;
+validate1673.errors = vErrors;
 return errors === 0;
 }
 
-export const readKeySpending = validate1649;
-const schema664 = {"type":"object","required":[],"properties":{"amount":{"type":"number","minimum":0},"tokens":{"type":"integer","minimum":0},"renews_at":{"type":["integer","null"]}}};
+export const readKeySpending = validate1674;
+const schema677 = {"type":"object","required":[],"properties":{"amount":{"type":"number","minimum":0},"tokens":{"type":"integer","minimum":0},"renews_at":{"type":["integer","null"]}}};
 
-function validate1649(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1674(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -78553,12 +79372,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate1649.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema664.properties.amount,data:data0}];
+validate1674.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema677.properties.amount,data:data0}];
 return false;
 }
 }
 else {
-validate1649.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema664.properties.amount.type,parentSchema:schema664.properties.amount,data:data0}];
+validate1674.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema677.properties.amount.type,parentSchema:schema677.properties.amount,data:data0}];
 return false;
 }
 }
@@ -78572,13 +79391,13 @@ if(data.tokens !== undefined){
 let data1 = data.tokens;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1649.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema664.properties.tokens.type,parentSchema:schema664.properties.tokens,data:data1}];
+validate1674.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema677.properties.tokens.type,parentSchema:schema677.properties.tokens,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1649.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema664.properties.tokens,data:data1}];
+validate1674.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema677.properties.tokens,data:data1}];
 return false;
 }
 }
@@ -78593,7 +79412,7 @@ if(data.renews_at !== undefined){
 let data2 = data.renews_at;
 const _errs5 = errors;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate1649.errors = [{instancePath:instancePath+"/renews_at",schemaPath:"#/properties/renews_at/type",keyword:"type",params:{type: schema664.properties.renews_at.type},message:"must be integer,null",schema:schema664.properties.renews_at.type,parentSchema:schema664.properties.renews_at,data:data2}];
+validate1674.errors = [{instancePath:instancePath+"/renews_at",schemaPath:"#/properties/renews_at/type",keyword:"type",params:{type: schema677.properties.renews_at.type},message:"must be integer,null",schema:schema677.properties.renews_at.type,parentSchema:schema677.properties.renews_at,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -78605,25 +79424,25 @@ var valid0 = true;
 }
 }
 else {
-validate1649.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema664.type,parentSchema:schema664,data}];
+validate1674.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema677.type,parentSchema:schema677,data}];
 return false;
 }
 }
-validate1649.errors = vErrors;
+validate1674.errors = vErrors;
 return errors === 0;
 }
 
-export const readKeyRecord = validate1650;
-const schema665 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]}}};
+export const readKeyRecord = validate1675;
+const schema678 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]}}};
 
-function validate1650(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1675(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1650.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema665.required,parentSchema:schema665,data}];
+validate1675.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema678.required,parentSchema:schema678,data}];
 return false;
 }
 else {
@@ -78631,11 +79450,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1650.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema665.properties.object.type,parentSchema:schema665.properties.object,data:data0}];
+validate1675.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema678.properties.object.type,parentSchema:schema678.properties.object,data:data0}];
 return false;
 }
 if("key" !== data0){
-validate1650.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema665.properties.object,data:data0}];
+validate1675.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema678.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -78648,7 +79467,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1650.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema665.properties.id.type,parentSchema:schema665.properties.id,data:data1}];
+validate1675.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema678.properties.id.type,parentSchema:schema678.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -78661,7 +79480,7 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs5 = errors;
 if(typeof data2 !== "string"){
-validate1650.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema665.properties.name.type,parentSchema:schema665.properties.name,data:data2}];
+validate1675.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema678.properties.name.type,parentSchema:schema678.properties.name,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -78674,7 +79493,7 @@ if(data.redacted_value !== undefined){
 let data3 = data.redacted_value;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate1650.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema665.properties.redacted_value.type,parentSchema:schema665.properties.redacted_value,data:data3}];
+validate1675.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema678.properties.redacted_value.type,parentSchema:schema678.properties.redacted_value,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -78687,7 +79506,7 @@ if(data.is_operator !== undefined){
 let data4 = data.is_operator;
 const _errs9 = errors;
 if(typeof data4 !== "boolean"){
-validate1650.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema665.properties.is_operator.type,parentSchema:schema665.properties.is_operator,data:data4}];
+validate1675.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema678.properties.is_operator.type,parentSchema:schema678.properties.is_operator,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -78707,7 +79526,7 @@ for(let i0=0; i0<len0; i0++){
 let data6 = data5[i0];
 const _errs13 = errors;
 if(typeof data6 !== "string"){
-validate1650.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema665.properties.projects.items.type,parentSchema:schema665.properties.projects.items,data:data6}];
+validate1675.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema678.properties.projects.items.type,parentSchema:schema678.properties.projects.items,data:data6}];
 return false;
 }
 var valid1 = _errs13 === errors;
@@ -78717,7 +79536,7 @@ break;
 }
 }
 else {
-validate1650.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema665.properties.projects.type,parentSchema:schema665.properties.projects,data:data5}];
+validate1675.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema678.properties.projects.type,parentSchema:schema678.properties.projects,data:data5}];
 return false;
 }
 }
@@ -78731,7 +79550,7 @@ if(data.requests_per_minute !== undefined){
 let data7 = data.requests_per_minute;
 const _errs15 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1650.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema665.properties.requests_per_minute.type},message:"must be integer,null",schema:schema665.properties.requests_per_minute.type,parentSchema:schema665.properties.requests_per_minute,data:data7}];
+validate1675.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema678.properties.requests_per_minute.type},message:"must be integer,null",schema:schema678.properties.requests_per_minute.type,parentSchema:schema678.properties.requests_per_minute,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -78744,7 +79563,7 @@ if(data.tokens_per_minute !== undefined){
 let data8 = data.tokens_per_minute;
 const _errs17 = errors;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1650.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema665.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema665.properties.tokens_per_minute.type,parentSchema:schema665.properties.tokens_per_minute,data:data8}];
+validate1675.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema678.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema678.properties.tokens_per_minute.type,parentSchema:schema678.properties.tokens_per_minute,data:data8}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -78757,7 +79576,7 @@ if(data.tools !== undefined){
 let data9 = data.tools;
 const _errs19 = errors;
 if((!(Array.isArray(data9))) && (data9 !== null)){
-validate1650.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema665.properties.tools.type},message:"must be array,null",schema:schema665.properties.tools.type,parentSchema:schema665.properties.tools,data:data9}];
+validate1675.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema678.properties.tools.type},message:"must be array,null",schema:schema678.properties.tools.type,parentSchema:schema678.properties.tools,data:data9}];
 return false;
 }
 if(errors === _errs19){
@@ -78768,7 +79587,7 @@ for(let i1=0; i1<len1; i1++){
 let data10 = data9[i1];
 const _errs21 = errors;
 if(typeof data10 !== "string"){
-validate1650.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema665.properties.tools.items.type,parentSchema:schema665.properties.tools.items,data:data10}];
+validate1675.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema678.properties.tools.items.type,parentSchema:schema678.properties.tools.items,data:data10}];
 return false;
 }
 var valid2 = _errs21 === errors;
@@ -78790,8 +79609,8 @@ const _errs23 = errors;
 const _errs24 = errors;
 let valid3 = false;
 const _errs25 = errors;
-if(!(validate1648(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
-vErrors = vErrors === null ? validate1648.errors : vErrors.concat(validate1648.errors);
+if(!(validate1673(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1673.errors : vErrors.concat(validate1673.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs25 === errors;
@@ -78799,7 +79618,7 @@ valid3 = valid3 || _valid0;
 if(!valid3){
 const _errs26 = errors;
 if(data11 !== null){
-const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema665.properties.budget.anyOf[1].type,parentSchema:schema665.properties.budget.anyOf[1],data:data11};
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema678.properties.budget.anyOf[1].type,parentSchema:schema678.properties.budget.anyOf[1],data:data11};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -78812,7 +79631,7 @@ var _valid0 = _errs26 === errors;
 valid3 = valid3 || _valid0;
 }
 if(!valid3){
-const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema665.properties.budget.anyOf,parentSchema:schema665.properties.budget,data:data11};
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema678.properties.budget.anyOf,parentSchema:schema678.properties.budget,data:data11};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -78820,7 +79639,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1650.errors = vErrors;
+validate1675.errors = vErrors;
 return false;
 }
 else {
@@ -78846,8 +79665,8 @@ const _errs28 = errors;
 const _errs29 = errors;
 let valid4 = false;
 const _errs30 = errors;
-if(!(validate1649(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
-vErrors = vErrors === null ? validate1649.errors : vErrors.concat(validate1649.errors);
+if(!(validate1674(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
+vErrors = vErrors === null ? validate1674.errors : vErrors.concat(validate1674.errors);
 errors = vErrors.length;
 }
 var _valid1 = _errs30 === errors;
@@ -78855,7 +79674,7 @@ valid4 = valid4 || _valid1;
 if(!valid4){
 const _errs31 = errors;
 if(data12 !== null){
-const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema665.properties.spending.anyOf[1].type,parentSchema:schema665.properties.spending.anyOf[1],data:data12};
+const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema678.properties.spending.anyOf[1].type,parentSchema:schema678.properties.spending.anyOf[1],data:data12};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -78868,7 +79687,7 @@ var _valid1 = _errs31 === errors;
 valid4 = valid4 || _valid1;
 }
 if(!valid4){
-const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema665.properties.spending.anyOf,parentSchema:schema665.properties.spending,data:data12};
+const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema678.properties.spending.anyOf,parentSchema:schema678.properties.spending,data:data12};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -78876,7 +79695,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1650.errors = vErrors;
+validate1675.errors = vErrors;
 return false;
 }
 else {
@@ -78900,7 +79719,7 @@ if(data.created_at !== undefined){
 let data13 = data.created_at;
 const _errs33 = errors;
 if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate1650.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema665.properties.created_at.type,parentSchema:schema665.properties.created_at,data:data13}];
+validate1675.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema678.properties.created_at.type,parentSchema:schema678.properties.created_at,data:data13}];
 return false;
 }
 var valid0 = _errs33 === errors;
@@ -78913,7 +79732,7 @@ if(data.expires_at !== undefined){
 let data14 = data.expires_at;
 const _errs35 = errors;
 if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (data14 !== null)){
-validate1650.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema665.properties.expires_at.type},message:"must be integer,null",schema:schema665.properties.expires_at.type,parentSchema:schema665.properties.expires_at,data:data14}];
+validate1675.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema678.properties.expires_at.type},message:"must be integer,null",schema:schema678.properties.expires_at.type,parentSchema:schema678.properties.expires_at,data:data14}];
 return false;
 }
 var valid0 = _errs35 === errors;
@@ -78926,7 +79745,7 @@ if(data.revoked_at !== undefined){
 let data15 = data.revoked_at;
 const _errs37 = errors;
 if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (data15 !== null)){
-validate1650.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema665.properties.revoked_at.type},message:"must be integer,null",schema:schema665.properties.revoked_at.type,parentSchema:schema665.properties.revoked_at,data:data15}];
+validate1675.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema678.properties.revoked_at.type},message:"must be integer,null",schema:schema678.properties.revoked_at.type,parentSchema:schema678.properties.revoked_at,data:data15}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -78950,25 +79769,25 @@ var valid0 = true;
 }
 }
 else {
-validate1650.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema665.type,parentSchema:schema665,data}];
+validate1675.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema678.type,parentSchema:schema678,data}];
 return false;
 }
 }
-validate1650.errors = vErrors;
+validate1675.errors = vErrors;
 return errors === 0;
 }
 
-export const readNewKeyRecord = validate1653;
-const schema666 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]},"value":{"type":"string"}}};
+export const readNewKeyRecord = validate1678;
+const schema679 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]},"value":{"type":"string"}}};
 
-function validate1653(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1678(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1653.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema666.required,parentSchema:schema666,data}];
+validate1678.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema679.required,parentSchema:schema679,data}];
 return false;
 }
 else {
@@ -78976,11 +79795,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1653.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema666.properties.object.type,parentSchema:schema666.properties.object,data:data0}];
+validate1678.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema679.properties.object.type,parentSchema:schema679.properties.object,data:data0}];
 return false;
 }
 if("key" !== data0){
-validate1653.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema666.properties.object,data:data0}];
+validate1678.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema679.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -78993,7 +79812,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1653.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema666.properties.id.type,parentSchema:schema666.properties.id,data:data1}];
+validate1678.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema679.properties.id.type,parentSchema:schema679.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -79006,7 +79825,7 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs5 = errors;
 if(typeof data2 !== "string"){
-validate1653.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema666.properties.name.type,parentSchema:schema666.properties.name,data:data2}];
+validate1678.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema679.properties.name.type,parentSchema:schema679.properties.name,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -79019,7 +79838,7 @@ if(data.redacted_value !== undefined){
 let data3 = data.redacted_value;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate1653.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema666.properties.redacted_value.type,parentSchema:schema666.properties.redacted_value,data:data3}];
+validate1678.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema679.properties.redacted_value.type,parentSchema:schema679.properties.redacted_value,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -79032,7 +79851,7 @@ if(data.is_operator !== undefined){
 let data4 = data.is_operator;
 const _errs9 = errors;
 if(typeof data4 !== "boolean"){
-validate1653.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema666.properties.is_operator.type,parentSchema:schema666.properties.is_operator,data:data4}];
+validate1678.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema679.properties.is_operator.type,parentSchema:schema679.properties.is_operator,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -79052,7 +79871,7 @@ for(let i0=0; i0<len0; i0++){
 let data6 = data5[i0];
 const _errs13 = errors;
 if(typeof data6 !== "string"){
-validate1653.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema666.properties.projects.items.type,parentSchema:schema666.properties.projects.items,data:data6}];
+validate1678.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema679.properties.projects.items.type,parentSchema:schema679.properties.projects.items,data:data6}];
 return false;
 }
 var valid1 = _errs13 === errors;
@@ -79062,7 +79881,7 @@ break;
 }
 }
 else {
-validate1653.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema666.properties.projects.type,parentSchema:schema666.properties.projects,data:data5}];
+validate1678.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema679.properties.projects.type,parentSchema:schema679.properties.projects,data:data5}];
 return false;
 }
 }
@@ -79076,7 +79895,7 @@ if(data.requests_per_minute !== undefined){
 let data7 = data.requests_per_minute;
 const _errs15 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1653.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema666.properties.requests_per_minute.type},message:"must be integer,null",schema:schema666.properties.requests_per_minute.type,parentSchema:schema666.properties.requests_per_minute,data:data7}];
+validate1678.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema679.properties.requests_per_minute.type},message:"must be integer,null",schema:schema679.properties.requests_per_minute.type,parentSchema:schema679.properties.requests_per_minute,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -79089,7 +79908,7 @@ if(data.tokens_per_minute !== undefined){
 let data8 = data.tokens_per_minute;
 const _errs17 = errors;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1653.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema666.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema666.properties.tokens_per_minute.type,parentSchema:schema666.properties.tokens_per_minute,data:data8}];
+validate1678.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema679.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema679.properties.tokens_per_minute.type,parentSchema:schema679.properties.tokens_per_minute,data:data8}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -79102,7 +79921,7 @@ if(data.tools !== undefined){
 let data9 = data.tools;
 const _errs19 = errors;
 if((!(Array.isArray(data9))) && (data9 !== null)){
-validate1653.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema666.properties.tools.type},message:"must be array,null",schema:schema666.properties.tools.type,parentSchema:schema666.properties.tools,data:data9}];
+validate1678.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema679.properties.tools.type},message:"must be array,null",schema:schema679.properties.tools.type,parentSchema:schema679.properties.tools,data:data9}];
 return false;
 }
 if(errors === _errs19){
@@ -79113,7 +79932,7 @@ for(let i1=0; i1<len1; i1++){
 let data10 = data9[i1];
 const _errs21 = errors;
 if(typeof data10 !== "string"){
-validate1653.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema666.properties.tools.items.type,parentSchema:schema666.properties.tools.items,data:data10}];
+validate1678.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema679.properties.tools.items.type,parentSchema:schema679.properties.tools.items,data:data10}];
 return false;
 }
 var valid2 = _errs21 === errors;
@@ -79135,8 +79954,8 @@ const _errs23 = errors;
 const _errs24 = errors;
 let valid3 = false;
 const _errs25 = errors;
-if(!(validate1648(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
-vErrors = vErrors === null ? validate1648.errors : vErrors.concat(validate1648.errors);
+if(!(validate1673(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1673.errors : vErrors.concat(validate1673.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs25 === errors;
@@ -79144,7 +79963,7 @@ valid3 = valid3 || _valid0;
 if(!valid3){
 const _errs26 = errors;
 if(data11 !== null){
-const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema666.properties.budget.anyOf[1].type,parentSchema:schema666.properties.budget.anyOf[1],data:data11};
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema679.properties.budget.anyOf[1].type,parentSchema:schema679.properties.budget.anyOf[1],data:data11};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -79157,7 +79976,7 @@ var _valid0 = _errs26 === errors;
 valid3 = valid3 || _valid0;
 }
 if(!valid3){
-const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema666.properties.budget.anyOf,parentSchema:schema666.properties.budget,data:data11};
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema679.properties.budget.anyOf,parentSchema:schema679.properties.budget,data:data11};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -79165,7 +79984,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1653.errors = vErrors;
+validate1678.errors = vErrors;
 return false;
 }
 else {
@@ -79191,8 +80010,8 @@ const _errs28 = errors;
 const _errs29 = errors;
 let valid4 = false;
 const _errs30 = errors;
-if(!(validate1649(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
-vErrors = vErrors === null ? validate1649.errors : vErrors.concat(validate1649.errors);
+if(!(validate1674(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
+vErrors = vErrors === null ? validate1674.errors : vErrors.concat(validate1674.errors);
 errors = vErrors.length;
 }
 var _valid1 = _errs30 === errors;
@@ -79200,7 +80019,7 @@ valid4 = valid4 || _valid1;
 if(!valid4){
 const _errs31 = errors;
 if(data12 !== null){
-const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema666.properties.spending.anyOf[1].type,parentSchema:schema666.properties.spending.anyOf[1],data:data12};
+const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema679.properties.spending.anyOf[1].type,parentSchema:schema679.properties.spending.anyOf[1],data:data12};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -79213,7 +80032,7 @@ var _valid1 = _errs31 === errors;
 valid4 = valid4 || _valid1;
 }
 if(!valid4){
-const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema666.properties.spending.anyOf,parentSchema:schema666.properties.spending,data:data12};
+const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema679.properties.spending.anyOf,parentSchema:schema679.properties.spending,data:data12};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -79221,7 +80040,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1653.errors = vErrors;
+validate1678.errors = vErrors;
 return false;
 }
 else {
@@ -79245,7 +80064,7 @@ if(data.created_at !== undefined){
 let data13 = data.created_at;
 const _errs33 = errors;
 if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate1653.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema666.properties.created_at.type,parentSchema:schema666.properties.created_at,data:data13}];
+validate1678.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema679.properties.created_at.type,parentSchema:schema679.properties.created_at,data:data13}];
 return false;
 }
 var valid0 = _errs33 === errors;
@@ -79258,7 +80077,7 @@ if(data.expires_at !== undefined){
 let data14 = data.expires_at;
 const _errs35 = errors;
 if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (data14 !== null)){
-validate1653.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema666.properties.expires_at.type},message:"must be integer,null",schema:schema666.properties.expires_at.type,parentSchema:schema666.properties.expires_at,data:data14}];
+validate1678.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema679.properties.expires_at.type},message:"must be integer,null",schema:schema679.properties.expires_at.type,parentSchema:schema679.properties.expires_at,data:data14}];
 return false;
 }
 var valid0 = _errs35 === errors;
@@ -79271,7 +80090,7 @@ if(data.revoked_at !== undefined){
 let data15 = data.revoked_at;
 const _errs37 = errors;
 if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (data15 !== null)){
-validate1653.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema666.properties.revoked_at.type},message:"must be integer,null",schema:schema666.properties.revoked_at.type,parentSchema:schema666.properties.revoked_at,data:data15}];
+validate1678.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema679.properties.revoked_at.type},message:"must be integer,null",schema:schema679.properties.revoked_at.type,parentSchema:schema679.properties.revoked_at,data:data15}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -79284,7 +80103,7 @@ if(data.value !== undefined){
 let data16 = data.value;
 const _errs39 = errors;
 if(typeof data16 !== "string"){
-validate1653.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema666.properties.value.type,parentSchema:schema666.properties.value,data:data16}];
+validate1678.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema679.properties.value.type,parentSchema:schema679.properties.value,data:data16}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -79309,25 +80128,25 @@ var valid0 = true;
 }
 }
 else {
-validate1653.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema666.type,parentSchema:schema666,data}];
+validate1678.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema679.type,parentSchema:schema679,data}];
 return false;
 }
 }
-validate1653.errors = vErrors;
+validate1678.errors = vErrors;
 return errors === 0;
 }
 
-export const readKeyRecordList = validate1656;
-const schema667 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/KeyRecord"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+export const readKeyRecordList = validate1681;
+const schema680 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/KeyRecord"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
 
-function validate1656(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1681(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate1656.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema667.required,parentSchema:schema667,data}];
+validate1681.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema680.required,parentSchema:schema680,data}];
 return false;
 }
 else {
@@ -79335,11 +80154,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1656.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema667.properties.object.type,parentSchema:schema667.properties.object,data:data0}];
+validate1681.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema680.properties.object.type,parentSchema:schema680.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1656.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema667.properties.object,data:data0}];
+validate1681.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema680.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -79357,8 +80176,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate1650(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1650.errors : vErrors.concat(validate1650.errors);
+if(!(validate1675(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1675.errors : vErrors.concat(validate1675.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -79368,7 +80187,7 @@ break;
 }
 }
 else {
-validate1656.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema667.properties.data.type,parentSchema:schema667.properties.data,data:data1}];
+validate1681.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema680.properties.data.type,parentSchema:schema680.properties.data,data:data1}];
 return false;
 }
 }
@@ -79382,7 +80201,7 @@ if(data.first_id !== undefined){
 let data3 = data.first_id;
 const _errs6 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1656.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema667.properties.first_id.type},message:"must be string,null",schema:schema667.properties.first_id.type,parentSchema:schema667.properties.first_id,data:data3}];
+validate1681.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema680.properties.first_id.type},message:"must be string,null",schema:schema680.properties.first_id.type,parentSchema:schema680.properties.first_id,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -79395,7 +80214,7 @@ if(data.has_more !== undefined){
 let data4 = data.has_more;
 const _errs8 = errors;
 if(typeof data4 !== "boolean"){
-validate1656.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema667.properties.has_more.type,parentSchema:schema667.properties.has_more,data:data4}];
+validate1681.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema680.properties.has_more.type,parentSchema:schema680.properties.has_more,data:data4}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -79408,7 +80227,7 @@ if(data.last_id !== undefined){
 let data5 = data.last_id;
 const _errs10 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1656.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema667.properties.last_id.type},message:"must be string,null",schema:schema667.properties.last_id.type,parentSchema:schema667.properties.last_id,data:data5}];
+validate1681.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema680.properties.last_id.type},message:"must be string,null",schema:schema680.properties.last_id.type,parentSchema:schema680.properties.last_id,data:data5}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -79423,33 +80242,33 @@ var valid0 = true;
 }
 }
 else {
-validate1656.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema667.type,parentSchema:schema667,data}];
+validate1681.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema680.type,parentSchema:schema680,data}];
 return false;
 }
 }
-validate1656.errors = vErrors;
+validate1681.errors = vErrors;
 return errors === 0;
 }
 
-export const readKeyCreateRequest = validate1658;
-const schema668 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"projects":{"type":"array","minItems":1,"maxItems":20,"items":{"type":"string","maxLength":129,"pattern":"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"}},"is_operator":{"type":["boolean","null"]},"requests_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tokens_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tools":{"type":["array","null"],"maxItems":20,"items":{"type":"string","maxLength":64}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"expires_in_seconds":{"type":["integer","null"],"minimum":1,"maximum":3153600000}}};
+export const readKeyCreateRequest = validate1683;
+const schema681 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"projects":{"type":"array","minItems":1,"maxItems":20,"items":{"type":"string","maxLength":129,"pattern":"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"}},"is_operator":{"type":["boolean","null"]},"requests_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tokens_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tools":{"type":["array","null"],"maxItems":20,"items":{"type":"string","maxLength":64}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"expires_in_seconds":{"type":["integer","null"],"minimum":1,"maximum":3153600000}}};
 const pattern13 = new RegExp("^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$", "u");
 
-function validate1658(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1683(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.name === undefined) && (missing0 = "name")){
-validate1658.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema668.required,parentSchema:schema668,data}];
+validate1683.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema681.required,parentSchema:schema681,data}];
 return false;
 }
 else {
 if(data.name !== undefined){
 const _errs1 = errors;
-if(!(validate1631(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
-vErrors = vErrors === null ? validate1631.errors : vErrors.concat(validate1631.errors);
+if(!(validate1656(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
+vErrors = vErrors === null ? validate1656.errors : vErrors.concat(validate1656.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -79464,12 +80283,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data1)){
 if(data1.length > 20){
-validate1658.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema668.properties.projects,data:data1}];
+validate1683.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema681.properties.projects,data:data1}];
 return false;
 }
 else {
 if(data1.length < 1){
-validate1658.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema668.properties.projects,data:data1}];
+validate1683.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema681.properties.projects,data:data1}];
 return false;
 }
 else {
@@ -79481,18 +80300,18 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data2 === "string"){
 if(data2.length > 2 * 129 || (data2.length > 129 && func2(data2) > 129)){
-validate1658.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/maxLength",keyword:"maxLength",params:{limit: 129},message:"must NOT have more than 129 characters",schema:129,parentSchema:schema668.properties.projects.items,data:data2}];
+validate1683.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/maxLength",keyword:"maxLength",params:{limit: 129},message:"must NOT have more than 129 characters",schema:129,parentSchema:schema681.properties.projects.items,data:data2}];
 return false;
 }
 else {
 if(!pattern13.test(data2)){
-validate1658.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"+"\"",schema:"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$",parentSchema:schema668.properties.projects.items,data:data2}];
+validate1683.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"+"\"",schema:"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$",parentSchema:schema681.properties.projects.items,data:data2}];
 return false;
 }
 }
 }
 else {
-validate1658.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema668.properties.projects.items.type,parentSchema:schema668.properties.projects.items,data:data2}];
+validate1683.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema681.properties.projects.items.type,parentSchema:schema681.properties.projects.items,data:data2}];
 return false;
 }
 }
@@ -79505,7 +80324,7 @@ break;
 }
 }
 else {
-validate1658.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema668.properties.projects.type,parentSchema:schema668.properties.projects,data:data1}];
+validate1683.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema681.properties.projects.type,parentSchema:schema681.properties.projects,data:data1}];
 return false;
 }
 }
@@ -79519,7 +80338,7 @@ if(data.is_operator !== undefined){
 let data3 = data.is_operator;
 const _errs6 = errors;
 if((typeof data3 !== "boolean") && (data3 !== null)){
-validate1658.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: schema668.properties.is_operator.type},message:"must be boolean,null",schema:schema668.properties.is_operator.type,parentSchema:schema668.properties.is_operator,data:data3}];
+validate1683.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: schema681.properties.is_operator.type},message:"must be boolean,null",schema:schema681.properties.is_operator.type,parentSchema:schema681.properties.is_operator,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -79532,18 +80351,18 @@ if(data.requests_per_minute !== undefined){
 let data4 = data.requests_per_minute;
 const _errs8 = errors;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
-validate1658.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema668.properties.requests_per_minute.type},message:"must be integer,null",schema:schema668.properties.requests_per_minute.type,parentSchema:schema668.properties.requests_per_minute,data:data4}];
+validate1683.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema681.properties.requests_per_minute.type},message:"must be integer,null",schema:schema681.properties.requests_per_minute.type,parentSchema:schema681.properties.requests_per_minute,data:data4}];
 return false;
 }
 if(errors === _errs8){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 999999999999 || isNaN(data4)){
-validate1658.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema668.properties.requests_per_minute,data:data4}];
+validate1683.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema681.properties.requests_per_minute,data:data4}];
 return false;
 }
 else {
 if(data4 < 1 || isNaN(data4)){
-validate1658.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema668.properties.requests_per_minute,data:data4}];
+validate1683.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema681.properties.requests_per_minute,data:data4}];
 return false;
 }
 }
@@ -79559,18 +80378,18 @@ if(data.tokens_per_minute !== undefined){
 let data5 = data.tokens_per_minute;
 const _errs10 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1658.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema668.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema668.properties.tokens_per_minute.type,parentSchema:schema668.properties.tokens_per_minute,data:data5}];
+validate1683.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema681.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema681.properties.tokens_per_minute.type,parentSchema:schema681.properties.tokens_per_minute,data:data5}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 999999999999 || isNaN(data5)){
-validate1658.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema668.properties.tokens_per_minute,data:data5}];
+validate1683.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema681.properties.tokens_per_minute,data:data5}];
 return false;
 }
 else {
 if(data5 < 1 || isNaN(data5)){
-validate1658.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema668.properties.tokens_per_minute,data:data5}];
+validate1683.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema681.properties.tokens_per_minute,data:data5}];
 return false;
 }
 }
@@ -79586,13 +80405,13 @@ if(data.tools !== undefined){
 let data6 = data.tools;
 const _errs12 = errors;
 if((!(Array.isArray(data6))) && (data6 !== null)){
-validate1658.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema668.properties.tools.type},message:"must be array,null",schema:schema668.properties.tools.type,parentSchema:schema668.properties.tools,data:data6}];
+validate1683.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema681.properties.tools.type},message:"must be array,null",schema:schema681.properties.tools.type,parentSchema:schema681.properties.tools,data:data6}];
 return false;
 }
 if(errors === _errs12){
 if(Array.isArray(data6)){
 if(data6.length > 20){
-validate1658.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema668.properties.tools,data:data6}];
+validate1683.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema681.properties.tools,data:data6}];
 return false;
 }
 else {
@@ -79604,12 +80423,12 @@ const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data7 === "string"){
 if(data7.length > 2 * 64 || (data7.length > 64 && func2(data7) > 64)){
-validate1658.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema668.properties.tools.items,data:data7}];
+validate1683.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema681.properties.tools.items,data:data7}];
 return false;
 }
 }
 else {
-validate1658.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema668.properties.tools.items.type,parentSchema:schema668.properties.tools.items,data:data7}];
+validate1683.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema681.properties.tools.items.type,parentSchema:schema681.properties.tools.items,data:data7}];
 return false;
 }
 }
@@ -79633,8 +80452,8 @@ const _errs16 = errors;
 const _errs17 = errors;
 let valid3 = false;
 const _errs18 = errors;
-if(!(validate1648(data8, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
-vErrors = vErrors === null ? validate1648.errors : vErrors.concat(validate1648.errors);
+if(!(validate1673(data8, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1673.errors : vErrors.concat(validate1673.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs18 === errors;
@@ -79642,7 +80461,7 @@ valid3 = valid3 || _valid0;
 if(!valid3){
 const _errs19 = errors;
 if(data8 !== null){
-const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema668.properties.budget.anyOf[1].type,parentSchema:schema668.properties.budget.anyOf[1],data:data8};
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema681.properties.budget.anyOf[1].type,parentSchema:schema681.properties.budget.anyOf[1],data:data8};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -79655,7 +80474,7 @@ var _valid0 = _errs19 === errors;
 valid3 = valid3 || _valid0;
 }
 if(!valid3){
-const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema668.properties.budget.anyOf,parentSchema:schema668.properties.budget,data:data8};
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema681.properties.budget.anyOf,parentSchema:schema681.properties.budget,data:data8};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -79663,7 +80482,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1658.errors = vErrors;
+validate1683.errors = vErrors;
 return false;
 }
 else {
@@ -79687,18 +80506,18 @@ if(data.expires_in_seconds !== undefined){
 let data9 = data.expires_in_seconds;
 const _errs21 = errors;
 if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (data9 !== null)){
-validate1658.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: schema668.properties.expires_in_seconds.type},message:"must be integer,null",schema:schema668.properties.expires_in_seconds.type,parentSchema:schema668.properties.expires_in_seconds,data:data9}];
+validate1683.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: schema681.properties.expires_in_seconds.type},message:"must be integer,null",schema:schema681.properties.expires_in_seconds.type,parentSchema:schema681.properties.expires_in_seconds,data:data9}];
 return false;
 }
 if(errors === _errs21){
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 > 3153600000 || isNaN(data9)){
-validate1658.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3153600000},message:"must be <= 3153600000",schema:3153600000,parentSchema:schema668.properties.expires_in_seconds,data:data9}];
+validate1683.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3153600000},message:"must be <= 3153600000",schema:3153600000,parentSchema:schema681.properties.expires_in_seconds,data:data9}];
 return false;
 }
 else {
 if(data9 < 1 || isNaN(data9)){
-validate1658.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema668.properties.expires_in_seconds,data:data9}];
+validate1683.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema681.properties.expires_in_seconds,data:data9}];
 return false;
 }
 }
@@ -79719,26 +80538,26 @@ var valid0 = true;
 }
 }
 else {
-validate1658.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema668.type,parentSchema:schema668,data}];
+validate1683.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema681.type,parentSchema:schema681,data}];
 return false;
 }
 }
-validate1658.errors = vErrors;
+validate1683.errors = vErrors;
 return errors === 0;
 }
 
-export const readKeyUpdateRequest = validate1661;
-const schema669 = {"type":"object","properties":{"name":{"$ref":"#/components/schemas/KeyName"},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]}}};
+export const readKeyUpdateRequest = validate1686;
+const schema682 = {"type":"object","properties":{"name":{"$ref":"#/components/schemas/KeyName"},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]}}};
 
-function validate1661(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1686(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.name !== undefined){
 const _errs1 = errors;
-if(!(validate1631(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
-vErrors = vErrors === null ? validate1631.errors : vErrors.concat(validate1631.errors);
+if(!(validate1656(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
+vErrors = vErrors === null ? validate1656.errors : vErrors.concat(validate1656.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -79753,8 +80572,8 @@ const _errs2 = errors;
 const _errs3 = errors;
 let valid1 = false;
 const _errs4 = errors;
-if(!(validate1648(data1, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
-vErrors = vErrors === null ? validate1648.errors : vErrors.concat(validate1648.errors);
+if(!(validate1673(data1, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1673.errors : vErrors.concat(validate1673.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs4 === errors;
@@ -79762,7 +80581,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs5 = errors;
 if(data1 !== null){
-const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema669.properties.budget.anyOf[1].type,parentSchema:schema669.properties.budget.anyOf[1],data:data1};
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema682.properties.budget.anyOf[1].type,parentSchema:schema682.properties.budget.anyOf[1],data:data1};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -79775,7 +80594,7 @@ var _valid0 = _errs5 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema669.properties.budget.anyOf,parentSchema:schema669.properties.budget,data:data1};
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema682.properties.budget.anyOf,parentSchema:schema682.properties.budget,data:data1};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -79783,7 +80602,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1661.errors = vErrors;
+validate1686.errors = vErrors;
 return false;
 }
 else {
@@ -79805,25 +80624,25 @@ var valid0 = true;
 }
 }
 else {
-validate1661.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema669.type,parentSchema:schema669,data}];
+validate1686.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema682.type,parentSchema:schema682,data}];
 return false;
 }
 }
-validate1661.errors = vErrors;
+validate1686.errors = vErrors;
 return errors === 0;
 }
 
-export const readKeyRevoked = validate1664;
-const schema670 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
+export const readKeyRevoked = validate1689;
+const schema683 = {"type":"object","required":["id"],"properties":{"object":{"type":"string","const":"key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1664(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1689(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1664.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema670.required,parentSchema:schema670,data}];
+validate1689.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema683.required,parentSchema:schema683,data}];
 return false;
 }
 else {
@@ -79831,11 +80650,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1664.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema670.properties.object.type,parentSchema:schema670.properties.object,data:data0}];
+validate1689.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema683.properties.object.type,parentSchema:schema683.properties.object,data:data0}];
 return false;
 }
 if("key.deleted" !== data0){
-validate1664.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key.deleted"},message:"must be equal to constant",schema:"key.deleted",parentSchema:schema670.properties.object,data:data0}];
+validate1689.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key.deleted"},message:"must be equal to constant",schema:"key.deleted",parentSchema:schema683.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -79848,7 +80667,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1664.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema670.properties.id.type,parentSchema:schema670.properties.id,data:data1}];
+validate1689.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema683.properties.id.type,parentSchema:schema683.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -79861,11 +80680,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs5 = errors;
 if(typeof data2 !== "boolean"){
-validate1664.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema670.properties.deleted.type,parentSchema:schema670.properties.deleted,data:data2}];
+validate1689.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema683.properties.deleted.type,parentSchema:schema683.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1664.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema670.properties.deleted,data:data2}];
+validate1689.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema683.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -79878,25 +80697,25 @@ var valid0 = true;
 }
 }
 else {
-validate1664.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema670.type,parentSchema:schema670,data}];
+validate1689.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema683.type,parentSchema:schema683,data}];
 return false;
 }
 }
-validate1664.errors = vErrors;
+validate1689.errors = vErrors;
 return errors === 0;
 }
 
-export const readModel = validate1665;
-const schema671 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"type":{"type":"string","const":"model"},"display_name":{"type":"string"},"created_at":{"type":"string"},"description":{"type":"string"}}};
+export const readModel = validate1690;
+const schema684 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"type":{"type":"string","const":"model"},"display_name":{"type":"string"},"created_at":{"type":"string"},"description":{"type":"string"}}};
 
-function validate1665(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1690(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1665.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema671.required,parentSchema:schema671,data}];
+validate1690.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema684.required,parentSchema:schema684,data}];
 return false;
 }
 else {
@@ -79904,7 +80723,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1665.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema671.properties.id.type,parentSchema:schema671.properties.id,data:data0}];
+validate1690.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema684.properties.id.type,parentSchema:schema684.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -79917,11 +80736,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1665.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema671.properties.object.type,parentSchema:schema671.properties.object,data:data1}];
+validate1690.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema684.properties.object.type,parentSchema:schema684.properties.object,data:data1}];
 return false;
 }
 if("model" !== data1){
-validate1665.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema671.properties.object,data:data1}];
+validate1690.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema684.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -79934,7 +80753,7 @@ if(data.created !== undefined){
 let data2 = data.created;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1665.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema671.properties.created.type,parentSchema:schema671.properties.created,data:data2}];
+validate1690.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema684.properties.created.type,parentSchema:schema684.properties.created,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -79947,7 +80766,7 @@ if(data.owned_by !== undefined){
 let data3 = data.owned_by;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate1665.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema671.properties.owned_by.type,parentSchema:schema671.properties.owned_by,data:data3}];
+validate1690.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema684.properties.owned_by.type,parentSchema:schema684.properties.owned_by,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -79960,7 +80779,7 @@ if(data.shutdown_date !== undefined){
 let data4 = data.shutdown_date;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1665.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema671.properties.shutdown_date.type},message:"must be string,null",schema:schema671.properties.shutdown_date.type,parentSchema:schema671.properties.shutdown_date,data:data4}];
+validate1690.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema684.properties.shutdown_date.type},message:"must be string,null",schema:schema684.properties.shutdown_date.type,parentSchema:schema684.properties.shutdown_date,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -79973,11 +80792,11 @@ if(data.type !== undefined){
 let data5 = data.type;
 const _errs11 = errors;
 if(typeof data5 !== "string"){
-validate1665.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema671.properties.type.type,parentSchema:schema671.properties.type,data:data5}];
+validate1690.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema684.properties.type.type,parentSchema:schema684.properties.type,data:data5}];
 return false;
 }
 if("model" !== data5){
-validate1665.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema671.properties.type,data:data5}];
+validate1690.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema684.properties.type,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -79990,7 +80809,7 @@ if(data.display_name !== undefined){
 let data6 = data.display_name;
 const _errs13 = errors;
 if(typeof data6 !== "string"){
-validate1665.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema671.properties.display_name.type,parentSchema:schema671.properties.display_name,data:data6}];
+validate1690.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema684.properties.display_name.type,parentSchema:schema684.properties.display_name,data:data6}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -80003,7 +80822,7 @@ if(data.created_at !== undefined){
 let data7 = data.created_at;
 const _errs15 = errors;
 if(typeof data7 !== "string"){
-validate1665.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema671.properties.created_at.type,parentSchema:schema671.properties.created_at,data:data7}];
+validate1690.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema684.properties.created_at.type,parentSchema:schema684.properties.created_at,data:data7}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -80016,7 +80835,7 @@ if(data.description !== undefined){
 let data8 = data.description;
 const _errs17 = errors;
 if(typeof data8 !== "string"){
-validate1665.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema671.properties.description.type,parentSchema:schema671.properties.description,data:data8}];
+validate1690.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema684.properties.description.type,parentSchema:schema684.properties.description,data:data8}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -80035,25 +80854,25 @@ var valid0 = true;
 }
 }
 else {
-validate1665.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema671.type,parentSchema:schema671,data}];
+validate1690.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema684.type,parentSchema:schema684,data}];
 return false;
 }
 }
-validate1665.errors = vErrors;
+validate1690.errors = vErrors;
 return errors === 0;
 }
 
-export const readModelList = validate1666;
-const schema672 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}},"has_more":{"type":"boolean","const":false},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
+export const readModelList = validate1691;
+const schema685 = {"type":"object","required":["data"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}},"has_more":{"type":"boolean","const":false},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
 
-function validate1666(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1691(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.data === undefined) && (missing0 = "data")){
-validate1666.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema672.required,parentSchema:schema672,data}];
+validate1691.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema685.required,parentSchema:schema685,data}];
 return false;
 }
 else {
@@ -80061,11 +80880,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1666.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema672.properties.object.type,parentSchema:schema672.properties.object,data:data0}];
+validate1691.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema685.properties.object.type,parentSchema:schema685.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1666.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema672.properties.object,data:data0}];
+validate1691.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema685.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -80083,8 +80902,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs5 = errors;
-if(!(validate1665(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1665.errors : vErrors.concat(validate1665.errors);
+if(!(validate1690(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1690.errors : vErrors.concat(validate1690.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
@@ -80094,7 +80913,7 @@ break;
 }
 }
 else {
-validate1666.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema672.properties.data.type,parentSchema:schema672.properties.data,data:data1}];
+validate1691.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema685.properties.data.type,parentSchema:schema685.properties.data,data:data1}];
 return false;
 }
 }
@@ -80108,11 +80927,11 @@ if(data.has_more !== undefined){
 let data3 = data.has_more;
 const _errs6 = errors;
 if(typeof data3 !== "boolean"){
-validate1666.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema672.properties.has_more.type,parentSchema:schema672.properties.has_more,data:data3}];
+validate1691.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema685.properties.has_more.type,parentSchema:schema685.properties.has_more,data:data3}];
 return false;
 }
 if(false !== data3){
-validate1666.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/const",keyword:"const",params:{allowedValue: false},message:"must be equal to constant",schema:false,parentSchema:schema672.properties.has_more,data:data3}];
+validate1691.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/const",keyword:"const",params:{allowedValue: false},message:"must be equal to constant",schema:false,parentSchema:schema685.properties.has_more,data:data3}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -80125,7 +80944,7 @@ if(data.first_id !== undefined){
 let data4 = data.first_id;
 const _errs8 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1666.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema672.properties.first_id.type},message:"must be string,null",schema:schema672.properties.first_id.type,parentSchema:schema672.properties.first_id,data:data4}];
+validate1691.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema685.properties.first_id.type},message:"must be string,null",schema:schema685.properties.first_id.type,parentSchema:schema685.properties.first_id,data:data4}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -80138,7 +80957,7 @@ if(data.last_id !== undefined){
 let data5 = data.last_id;
 const _errs10 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1666.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema672.properties.last_id.type},message:"must be string,null",schema:schema672.properties.last_id.type,parentSchema:schema672.properties.last_id,data:data5}];
+validate1691.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema685.properties.last_id.type},message:"must be string,null",schema:schema685.properties.last_id.type,parentSchema:schema685.properties.last_id,data:data5}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -80153,25 +80972,25 @@ var valid0 = true;
 }
 }
 else {
-validate1666.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema672.type,parentSchema:schema672,data}];
+validate1691.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema685.type,parentSchema:schema685,data}];
 return false;
 }
 }
-validate1666.errors = vErrors;
+validate1691.errors = vErrors;
 return errors === 0;
 }
 
-export const readModelDeleted = validate1668;
-const schema673 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"deleted":{"type":"boolean","const":true}}};
+export const readModelDeleted = validate1693;
+const schema686 = {"type":"object","required":["id"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1668(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1693(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate1668.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema673.required,parentSchema:schema673,data}];
+validate1693.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema686.required,parentSchema:schema686,data}];
 return false;
 }
 else {
@@ -80179,7 +80998,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate1668.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema673.properties.id.type,parentSchema:schema673.properties.id,data:data0}];
+validate1693.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema686.properties.id.type,parentSchema:schema686.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -80192,11 +81011,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate1668.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema673.properties.object.type,parentSchema:schema673.properties.object,data:data1}];
+validate1693.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema686.properties.object.type,parentSchema:schema686.properties.object,data:data1}];
 return false;
 }
 if("model" !== data1){
-validate1668.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema673.properties.object,data:data1}];
+validate1693.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema686.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -80209,11 +81028,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs5 = errors;
 if(typeof data2 !== "boolean"){
-validate1668.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema673.properties.deleted.type,parentSchema:schema673.properties.deleted,data:data2}];
+validate1693.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema686.properties.deleted.type,parentSchema:schema686.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1668.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema673.properties.deleted,data:data2}];
+validate1693.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema686.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -80226,10 +81045,10 @@ var valid0 = true;
 }
 }
 else {
-validate1668.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema673.type,parentSchema:schema673,data}];
+validate1693.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema686.type,parentSchema:schema686,data}];
 return false;
 }
 }
-validate1668.errors = vErrors;
+validate1693.errors = vErrors;
 return errors === 0;
 }

@@ -78742,8 +78742,232 @@ validate1563.errors = vErrors;
 return errors === 0;
 }
 
-export const validateDeletedExchanges = validate1567;
-const schema617 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchanges.deleted"},"deleted":{"type":"boolean","const":true}}};
+export const validateResponseEffect = validate1567;
+const schema617 = {"type":"object","additionalProperties":false,"required":["id","object","response_id","created_at","name","server_label","effect","state","key","approval_request_id","attempts","settlement"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.effect"},"response_id":{"type":"string"},"created_at":{"type":"integer"},"name":{"type":"string"},"server_label":{"type":["string","null"]},"effect":{"$ref":"#/components/schemas/EffectKind"},"state":{"$ref":"#/components/schemas/EffectState"},"key":{"type":["string","null"]},"approval_request_id":{"type":["string","null"]},"attempts":{"type":"array","items":{"$ref":"#/components/schemas/EffectAttempt"}},"settlement":{"anyOf":[{"$ref":"#/components/schemas/EffectSettlement"},{"type":"null"}]}}};
+const schema618 = {"type":"string","enum":["none","sandboxed","idempotent","may_have"]};
+
+function validate1568(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1568.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.type,parentSchema:schema618,data}];
+return false;
+}
+if(!((((data === "none") || (data === "sandboxed")) || (data === "idempotent")) || (data === "may_have"))){
+validate1568.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema618.enum},message:"must be equal to one of the allowed values",schema:schema618.enum,parentSchema:schema618,data}];
+return false;
+}
+validate1568.errors = vErrors;
+return errors === 0;
+}
+
+const schema619 = {"type":"string","enum":["running","done","failed","asked","unknown"]};
+
+function validate1570(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1570.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema619.type,parentSchema:schema619,data}];
+return false;
+}
+if(!(((((data === "running") || (data === "done")) || (data === "failed")) || (data === "asked")) || (data === "unknown"))){
+validate1570.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema619.enum},message:"must be equal to one of the allowed values",schema:schema619.enum,parentSchema:schema619,data}];
+return false;
+}
+validate1570.errors = vErrors;
+return errors === 0;
+}
+
+const schema620 = {"type":"object","additionalProperties":false,"required":["started_at_ms","ended_at_ms","node","state"],"properties":{"started_at_ms":{"type":"integer"},"ended_at_ms":{"type":["integer","null"]},"node":{"type":"string"},"state":{"$ref":"#/components/schemas/EffectState"}}};
+
+function validate1572(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.started_at_ms === undefined) && (missing0 = "started_at_ms")) || ((data.ended_at_ms === undefined) && (missing0 = "ended_at_ms"))) || ((data.node === undefined) && (missing0 = "node"))) || ((data.state === undefined) && (missing0 = "state"))){
+validate1572.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema620.required,parentSchema:schema620,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "started_at_ms") || (key0 === "ended_at_ms")) || (key0 === "node")) || (key0 === "state"))){
+validate1572.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema620,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.started_at_ms !== undefined){
+let data0 = data.started_at_ms;
+const _errs2 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate1572.errors = [{instancePath:instancePath+"/started_at_ms",schemaPath:"#/properties/started_at_ms/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema620.properties.started_at_ms.type,parentSchema:schema620.properties.started_at_ms,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ended_at_ms !== undefined){
+let data1 = data.ended_at_ms;
+const _errs4 = errors;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (data1 !== null)){
+validate1572.errors = [{instancePath:instancePath+"/ended_at_ms",schemaPath:"#/properties/ended_at_ms/type",keyword:"type",params:{type: schema620.properties.ended_at_ms.type},message:"must be integer,null",schema:schema620.properties.ended_at_ms.type,parentSchema:schema620.properties.ended_at_ms,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.node !== undefined){
+let data2 = data.node;
+const _errs6 = errors;
+if(typeof data2 !== "string"){
+validate1572.errors = [{instancePath:instancePath+"/node",schemaPath:"#/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema620.properties.node.type,parentSchema:schema620.properties.node,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.state !== undefined){
+const _errs8 = errors;
+if(!(validate1570(data.state, {instancePath:instancePath+"/state",parentData:data,parentDataProperty:"state",rootData}))){
+vErrors = vErrors === null ? validate1570.errors : vErrors.concat(validate1570.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1572.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema620.type,parentSchema:schema620,data}];
+return false;
+}
+}
+validate1572.errors = vErrors;
+return errors === 0;
+}
+
+const schema621 = {"type":"object","additionalProperties":false,"required":["state","note","settled_at","key"],"properties":{"state":{"$ref":"#/components/schemas/SettledState"},"note":{"type":["string","null"]},"settled_at":{"type":"integer"},"key":{"$ref":"#/components/schemas/KeyRef"}}};
+const schema622 = {"type":"string","enum":["done","failed"]};
+
+function validate1576(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1576.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.type,parentSchema:schema622,data}];
+return false;
+}
+if(!((data === "done") || (data === "failed"))){
+validate1576.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema622.enum},message:"must be equal to one of the allowed values",schema:schema622.enum,parentSchema:schema622,data}];
+return false;
+}
+validate1576.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1575(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.state === undefined) && (missing0 = "state")) || ((data.note === undefined) && (missing0 = "note"))) || ((data.settled_at === undefined) && (missing0 = "settled_at"))) || ((data.key === undefined) && (missing0 = "key"))){
+validate1575.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema621.required,parentSchema:schema621,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "state") || (key0 === "note")) || (key0 === "settled_at")) || (key0 === "key"))){
+validate1575.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema621,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.state !== undefined){
+const _errs2 = errors;
+if(!(validate1576(data.state, {instancePath:instancePath+"/state",parentData:data,parentDataProperty:"state",rootData}))){
+vErrors = vErrors === null ? validate1576.errors : vErrors.concat(validate1576.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.note !== undefined){
+let data1 = data.note;
+const _errs3 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate1575.errors = [{instancePath:instancePath+"/note",schemaPath:"#/properties/note/type",keyword:"type",params:{type: schema621.properties.note.type},message:"must be string,null",schema:schema621.properties.note.type,parentSchema:schema621.properties.note,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.settled_at !== undefined){
+let data2 = data.settled_at;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1575.errors = [{instancePath:instancePath+"/settled_at",schemaPath:"#/properties/settled_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.settled_at.type,parentSchema:schema621.properties.settled_at,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.key !== undefined){
+const _errs7 = errors;
+if(!(validate1519(data.key, {instancePath:instancePath+"/key",parentData:data,parentDataProperty:"key",rootData}))){
+vErrors = vErrors === null ? validate1519.errors : vErrors.concat(validate1519.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1575.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema621.type,parentSchema:schema621,data}];
+return false;
+}
+}
+validate1575.errors = vErrors;
+return errors === 0;
+}
+
 
 function validate1567(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -78751,14 +78975,14 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
+if(((((((((((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.response_id === undefined) && (missing0 = "response_id"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.server_label === undefined) && (missing0 = "server_label"))) || ((data.effect === undefined) && (missing0 = "effect"))) || ((data.state === undefined) && (missing0 = "state"))) || ((data.key === undefined) && (missing0 = "key"))) || ((data.approval_request_id === undefined) && (missing0 = "approval_request_id"))) || ((data.attempts === undefined) && (missing0 = "attempts"))) || ((data.settlement === undefined) && (missing0 = "settlement"))){
 validate1567.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema617.required,parentSchema:schema617,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "id") || (key0 === "object")) || (key0 === "deleted"))){
+if(!(func26.call(schema617.properties, key0))){
 validate1567.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema617,data}];
 return false;
 break;
@@ -78785,8 +79009,8 @@ if(typeof data1 !== "string"){
 validate1567.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.object.type,parentSchema:schema617.properties.object,data:data1}];
 return false;
 }
-if("response.exchanges.deleted" !== data1){
-validate1567.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchanges.deleted"},message:"must be equal to constant",schema:"response.exchanges.deleted",parentSchema:schema617.properties.object,data:data1}];
+if("response.effect" !== data1){
+validate1567.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.effect"},message:"must be equal to constant",schema:"response.effect",parentSchema:schema617.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -78795,21 +79019,201 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.deleted !== undefined){
-let data2 = data.deleted;
+if(data.response_id !== undefined){
+let data2 = data.response_id;
 const _errs6 = errors;
-if(typeof data2 !== "boolean"){
-validate1567.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema617.properties.deleted.type,parentSchema:schema617.properties.deleted,data:data2}];
-return false;
-}
-if(true !== data2){
-validate1567.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema617.properties.deleted,data:data2}];
+if(typeof data2 !== "string"){
+validate1567.errors = [{instancePath:instancePath+"/response_id",schemaPath:"#/properties/response_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.response_id.type,parentSchema:schema617.properties.response_id,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data3 = data.created_at;
+const _errs8 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1567.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema617.properties.created_at.type,parentSchema:schema617.properties.created_at,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data4 = data.name;
+const _errs10 = errors;
+if(typeof data4 !== "string"){
+validate1567.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema617.properties.name.type,parentSchema:schema617.properties.name,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.server_label !== undefined){
+let data5 = data.server_label;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1567.errors = [{instancePath:instancePath+"/server_label",schemaPath:"#/properties/server_label/type",keyword:"type",params:{type: schema617.properties.server_label.type},message:"must be string,null",schema:schema617.properties.server_label.type,parentSchema:schema617.properties.server_label,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.effect !== undefined){
+const _errs14 = errors;
+if(!(validate1568(data.effect, {instancePath:instancePath+"/effect",parentData:data,parentDataProperty:"effect",rootData}))){
+vErrors = vErrors === null ? validate1568.errors : vErrors.concat(validate1568.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.state !== undefined){
+const _errs15 = errors;
+if(!(validate1570(data.state, {instancePath:instancePath+"/state",parentData:data,parentDataProperty:"state",rootData}))){
+vErrors = vErrors === null ? validate1570.errors : vErrors.concat(validate1570.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.key !== undefined){
+let data8 = data.key;
+const _errs16 = errors;
+if((typeof data8 !== "string") && (data8 !== null)){
+validate1567.errors = [{instancePath:instancePath+"/key",schemaPath:"#/properties/key/type",keyword:"type",params:{type: schema617.properties.key.type},message:"must be string,null",schema:schema617.properties.key.type,parentSchema:schema617.properties.key,data:data8}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.approval_request_id !== undefined){
+let data9 = data.approval_request_id;
+const _errs18 = errors;
+if((typeof data9 !== "string") && (data9 !== null)){
+validate1567.errors = [{instancePath:instancePath+"/approval_request_id",schemaPath:"#/properties/approval_request_id/type",keyword:"type",params:{type: schema617.properties.approval_request_id.type},message:"must be string,null",schema:schema617.properties.approval_request_id.type,parentSchema:schema617.properties.approval_request_id,data:data9}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.attempts !== undefined){
+let data10 = data.attempts;
+const _errs20 = errors;
+if(errors === _errs20){
+if(Array.isArray(data10)){
+var valid1 = true;
+const len0 = data10.length;
+for(let i0=0; i0<len0; i0++){
+const _errs22 = errors;
+if(!(validate1572(data10[i0], {instancePath:instancePath+"/attempts/" + i0,parentData:data10,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1572.errors : vErrors.concat(validate1572.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs22 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1567.errors = [{instancePath:instancePath+"/attempts",schemaPath:"#/properties/attempts/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema617.properties.attempts.type,parentSchema:schema617.properties.attempts,data:data10}];
+return false;
+}
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.settlement !== undefined){
+let data12 = data.settlement;
+const _errs23 = errors;
+const _errs24 = errors;
+let valid2 = false;
+const _errs25 = errors;
+if(!(validate1575(data12, {instancePath:instancePath+"/settlement",parentData:data,parentDataProperty:"settlement",rootData}))){
+vErrors = vErrors === null ? validate1575.errors : vErrors.concat(validate1575.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs25 === errors;
+valid2 = valid2 || _valid0;
+if(!valid2){
+const _errs26 = errors;
+if(data12 !== null){
+const err0 = {instancePath:instancePath+"/settlement",schemaPath:"#/properties/settlement/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema617.properties.settlement.anyOf[1].type,parentSchema:schema617.properties.settlement.anyOf[1],data:data12};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs26 === errors;
+valid2 = valid2 || _valid0;
+}
+if(!valid2){
+const err1 = {instancePath:instancePath+"/settlement",schemaPath:"#/properties/settlement/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema617.properties.settlement.anyOf,parentSchema:schema617.properties.settlement,data:data12};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1567.errors = vErrors;
+return false;
+}
+else {
+errors = _errs24;
+if(vErrors !== null){
+if(_errs24){
+vErrors.length = _errs24;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
 }
 }
 }
@@ -78825,1520 +79229,41 @@ validate1567.errors = vErrors;
 return errors === 0;
 }
 
-export const validateUsageResponse = validate1568;
-const schema618 = {"type":"object","additionalProperties":false,"required":["object","data","has_more","next_page"],"properties":{"object":{"type":"string","const":"page"},"data":{"type":"array","items":{"$ref":"#/components/schemas/UsageTimeBucket"}},"has_more":{"type":"boolean"},"next_page":{"type":["string","null"]}}};
-const schema619 = {"type":"object","additionalProperties":false,"required":["object","start_time","end_time","results"],"properties":{"object":{"type":"string","const":"bucket"},"start_time":{"type":"integer"},"end_time":{"type":"integer"},"results":{"type":"array","items":{"$ref":"#/components/schemas/UsageResult"}}}};
-const schema620 = {"type":"object","required":["object"],"discriminator":{"propertyName":"object"},"oneOf":[{"$ref":"#/components/schemas/UsageCompletionsResult"},{"$ref":"#/components/schemas/UsageEmbeddingsResult"},{"$ref":"#/components/schemas/UsageModerationsResult"},{"$ref":"#/components/schemas/UsageImagesResult"},{"$ref":"#/components/schemas/UsageAudioSpeechesResult"},{"$ref":"#/components/schemas/UsageAudioTranscriptionsResult"},{"$ref":"#/components/schemas/UsageVectorStoresResult"},{"$ref":"#/components/schemas/UsageCodeInterpreterSessionsResult"},{"$ref":"#/components/schemas/UsageFileSearchCallsResult"},{"$ref":"#/components/schemas/UsageWebSearchCallsResult"},{"$ref":"#/components/schemas/CostsResult"}],"x-tags":["organization.usage.completions.result","organization.usage.embeddings.result","organization.usage.moderations.result","organization.usage.images.result","organization.usage.audio_speeches.result","organization.usage.audio_transcriptions.result","organization.usage.vector_stores.result","organization.usage.code_interpreter_sessions.result","organization.usage.file_searches.result","organization.usage.web_searches.result","organization.costs.result"]};
-const schema621 = {"type":"object","additionalProperties":false,"required":["object","input_tokens","input_cached_tokens","input_cache_write_tokens","input_uncached_tokens","output_tokens","num_model_requests","project_id","user_id","api_key_id","model","batch","service_tier"],"properties":{"object":{"type":"string","const":"organization.usage.completions.result"},"input_tokens":{"type":"integer","minimum":0},"input_cached_tokens":{"type":"integer","minimum":0},"input_cache_write_tokens":{"type":"integer","minimum":0},"input_uncached_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"batch":{"type":["boolean","null"]},"service_tier":{"type":["string","null"]}}};
-
-function validate1571(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.input_cached_tokens === undefined) && (missing0 = "input_cached_tokens"))) || ((data.input_cache_write_tokens === undefined) && (missing0 = "input_cache_write_tokens"))) || ((data.input_uncached_tokens === undefined) && (missing0 = "input_uncached_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.batch === undefined) && (missing0 = "batch"))) || ((data.service_tier === undefined) && (missing0 = "service_tier"))){
-validate1571.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema621.required,parentSchema:schema621,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(func26.call(schema621.properties, key0))){
-validate1571.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema621,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1571.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema621.properties.object.type,parentSchema:schema621.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.completions.result" !== data0){
-validate1571.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema621.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_tokens !== undefined){
-let data1 = data.input_tokens;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1571.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.input_tokens.type,parentSchema:schema621.properties.input_tokens,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1571.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.input_tokens,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_cached_tokens !== undefined){
-let data2 = data.input_cached_tokens;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1571.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.input_cached_tokens.type,parentSchema:schema621.properties.input_cached_tokens,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1571.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.input_cached_tokens,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_cache_write_tokens !== undefined){
-let data3 = data.input_cache_write_tokens;
-const _errs8 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1571.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.input_cache_write_tokens.type,parentSchema:schema621.properties.input_cache_write_tokens,data:data3}];
-return false;
-}
-if(errors === _errs8){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 < 0 || isNaN(data3)){
-validate1571.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.input_cache_write_tokens,data:data3}];
-return false;
-}
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_uncached_tokens !== undefined){
-let data4 = data.input_uncached_tokens;
-const _errs10 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1571.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.input_uncached_tokens.type,parentSchema:schema621.properties.input_uncached_tokens,data:data4}];
-return false;
-}
-if(errors === _errs10){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 < 0 || isNaN(data4)){
-validate1571.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.input_uncached_tokens,data:data4}];
-return false;
-}
-}
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output_tokens !== undefined){
-let data5 = data.output_tokens;
-const _errs12 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate1571.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.output_tokens.type,parentSchema:schema621.properties.output_tokens,data:data5}];
-return false;
-}
-if(errors === _errs12){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-validate1571.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.output_tokens,data:data5}];
-return false;
-}
-}
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data6 = data.num_model_requests;
-const _errs14 = errors;
-if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate1571.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.num_model_requests.type,parentSchema:schema621.properties.num_model_requests,data:data6}];
-return false;
-}
-if(errors === _errs14){
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 < 0 || isNaN(data6)){
-validate1571.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.num_model_requests,data:data6}];
-return false;
-}
-}
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data7 = data.project_id;
-const _errs16 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate1571.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema621.properties.project_id.type},message:"must be string,null",schema:schema621.properties.project_id.type,parentSchema:schema621.properties.project_id,data:data7}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data8 = data.user_id;
-const _errs18 = errors;
-if((typeof data8 !== "string") && (data8 !== null)){
-validate1571.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema621.properties.user_id.type},message:"must be string,null",schema:schema621.properties.user_id.type,parentSchema:schema621.properties.user_id,data:data8}];
-return false;
-}
-var valid0 = _errs18 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data9 = data.api_key_id;
-const _errs20 = errors;
-if((typeof data9 !== "string") && (data9 !== null)){
-validate1571.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema621.properties.api_key_id.type},message:"must be string,null",schema:schema621.properties.api_key_id.type,parentSchema:schema621.properties.api_key_id,data:data9}];
-return false;
-}
-var valid0 = _errs20 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data10 = data.model;
-const _errs22 = errors;
-if((typeof data10 !== "string") && (data10 !== null)){
-validate1571.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema621.properties.model.type},message:"must be string,null",schema:schema621.properties.model.type,parentSchema:schema621.properties.model,data:data10}];
-return false;
-}
-var valid0 = _errs22 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.batch !== undefined){
-let data11 = data.batch;
-const _errs24 = errors;
-if((typeof data11 !== "boolean") && (data11 !== null)){
-validate1571.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema621.properties.batch.type},message:"must be boolean,null",schema:schema621.properties.batch.type,parentSchema:schema621.properties.batch,data:data11}];
-return false;
-}
-var valid0 = _errs24 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.service_tier !== undefined){
-let data12 = data.service_tier;
-const _errs26 = errors;
-if((typeof data12 !== "string") && (data12 !== null)){
-validate1571.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema621.properties.service_tier.type},message:"must be string,null",schema:schema621.properties.service_tier.type,parentSchema:schema621.properties.service_tier,data:data12}];
-return false;
-}
-var valid0 = _errs26 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1571.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema621.type,parentSchema:schema621,data}];
-return false;
-}
-}
-validate1571.errors = vErrors;
-return errors === 0;
-}
-
-const schema622 = {"type":"object","additionalProperties":false,"required":["object","input_tokens","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.embeddings.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
-
-function validate1572(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1572.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema622.required,parentSchema:schema622,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((((((key0 === "object") || (key0 === "input_tokens")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
-validate1572.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema622,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1572.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.properties.object.type,parentSchema:schema622.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.embeddings.result" !== data0){
-validate1572.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema622.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_tokens !== undefined){
-let data1 = data.input_tokens;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1572.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema622.properties.input_tokens.type,parentSchema:schema622.properties.input_tokens,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1572.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema622.properties.input_tokens,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1572.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema622.properties.num_model_requests.type,parentSchema:schema622.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1572.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema622.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1572.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema622.properties.project_id.type},message:"must be string,null",schema:schema622.properties.project_id.type,parentSchema:schema622.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1572.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema622.properties.user_id.type},message:"must be string,null",schema:schema622.properties.user_id.type,parentSchema:schema622.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1572.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema622.properties.api_key_id.type},message:"must be string,null",schema:schema622.properties.api_key_id.type,parentSchema:schema622.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs14 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1572.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema622.properties.model.type},message:"must be string,null",schema:schema622.properties.model.type,parentSchema:schema622.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1572.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema622.type,parentSchema:schema622,data}];
-return false;
-}
-}
-validate1572.errors = vErrors;
-return errors === 0;
-}
-
-const schema623 = {"type":"object","additionalProperties":false,"required":["object","input_tokens","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.moderations.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
-
-function validate1573(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1573.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema623.required,parentSchema:schema623,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((((((key0 === "object") || (key0 === "input_tokens")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
-validate1573.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema623,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1573.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.object.type,parentSchema:schema623.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.moderations.result" !== data0){
-validate1573.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema623.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_tokens !== undefined){
-let data1 = data.input_tokens;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1573.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema623.properties.input_tokens.type,parentSchema:schema623.properties.input_tokens,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1573.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema623.properties.input_tokens,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1573.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema623.properties.num_model_requests.type,parentSchema:schema623.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1573.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema623.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1573.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema623.properties.project_id.type},message:"must be string,null",schema:schema623.properties.project_id.type,parentSchema:schema623.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1573.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema623.properties.user_id.type},message:"must be string,null",schema:schema623.properties.user_id.type,parentSchema:schema623.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1573.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema623.properties.api_key_id.type},message:"must be string,null",schema:schema623.properties.api_key_id.type,parentSchema:schema623.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs14 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1573.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema623.properties.model.type},message:"must be string,null",schema:schema623.properties.model.type,parentSchema:schema623.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1573.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema623.type,parentSchema:schema623,data}];
-return false;
-}
-}
-validate1573.errors = vErrors;
-return errors === 0;
-}
-
-const schema624 = {"type":"object","additionalProperties":false,"required":["object","images","num_model_requests","source","size","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.images.result"},"images":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"source":{"type":["string","null"]},"size":{"type":["string","null"]},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
-
-function validate1574(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((((data.object === undefined) && (missing0 = "object")) || ((data.images === undefined) && (missing0 = "images"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.source === undefined) && (missing0 = "source"))) || ((data.size === undefined) && (missing0 = "size"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1574.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema624.required,parentSchema:schema624,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(func26.call(schema624.properties, key0))){
-validate1574.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema624,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1574.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema624.properties.object.type,parentSchema:schema624.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.images.result" !== data0){
-validate1574.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema624.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.images !== undefined){
-let data1 = data.images;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1574.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema624.properties.images.type,parentSchema:schema624.properties.images,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1574.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema624.properties.images,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1574.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema624.properties.num_model_requests.type,parentSchema:schema624.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1574.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema624.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.source !== undefined){
-let data3 = data.source;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1574.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema624.properties.source.type},message:"must be string,null",schema:schema624.properties.source.type,parentSchema:schema624.properties.source,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-let data4 = data.size;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1574.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema624.properties.size.type},message:"must be string,null",schema:schema624.properties.size.type,parentSchema:schema624.properties.size,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data5 = data.project_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1574.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema624.properties.project_id.type},message:"must be string,null",schema:schema624.properties.project_id.type,parentSchema:schema624.properties.project_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data6 = data.user_id;
-const _errs14 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1574.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema624.properties.user_id.type},message:"must be string,null",schema:schema624.properties.user_id.type,parentSchema:schema624.properties.user_id,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data7 = data.api_key_id;
-const _errs16 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate1574.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema624.properties.api_key_id.type},message:"must be string,null",schema:schema624.properties.api_key_id.type,parentSchema:schema624.properties.api_key_id,data:data7}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data8 = data.model;
-const _errs18 = errors;
-if((typeof data8 !== "string") && (data8 !== null)){
-validate1574.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema624.properties.model.type},message:"must be string,null",schema:schema624.properties.model.type,parentSchema:schema624.properties.model,data:data8}];
-return false;
-}
-var valid0 = _errs18 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1574.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema624.type,parentSchema:schema624,data}];
-return false;
-}
-}
-validate1574.errors = vErrors;
-return errors === 0;
-}
-
-const schema625 = {"type":"object","additionalProperties":false,"required":["object","characters","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.audio_speeches.result"},"characters":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
-
-function validate1575(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((data.object === undefined) && (missing0 = "object")) || ((data.characters === undefined) && (missing0 = "characters"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1575.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema625.required,parentSchema:schema625,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((((((key0 === "object") || (key0 === "characters")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
-validate1575.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema625,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1575.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema625.properties.object.type,parentSchema:schema625.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.audio_speeches.result" !== data0){
-validate1575.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema625.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.characters !== undefined){
-let data1 = data.characters;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1575.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema625.properties.characters.type,parentSchema:schema625.properties.characters,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1575.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema625.properties.characters,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1575.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema625.properties.num_model_requests.type,parentSchema:schema625.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1575.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema625.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1575.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema625.properties.project_id.type},message:"must be string,null",schema:schema625.properties.project_id.type,parentSchema:schema625.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1575.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema625.properties.user_id.type},message:"must be string,null",schema:schema625.properties.user_id.type,parentSchema:schema625.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1575.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema625.properties.api_key_id.type},message:"must be string,null",schema:schema625.properties.api_key_id.type,parentSchema:schema625.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs14 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1575.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema625.properties.model.type},message:"must be string,null",schema:schema625.properties.model.type,parentSchema:schema625.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1575.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema625.type,parentSchema:schema625,data}];
-return false;
-}
-}
-validate1575.errors = vErrors;
-return errors === 0;
-}
-
-const schema626 = {"type":"object","additionalProperties":false,"required":["object","seconds","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.audio_transcriptions.result"},"seconds":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
-
-function validate1576(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((data.object === undefined) && (missing0 = "object")) || ((data.seconds === undefined) && (missing0 = "seconds"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1576.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema626.required,parentSchema:schema626,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((((((key0 === "object") || (key0 === "seconds")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
-validate1576.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema626,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1576.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema626.properties.object.type,parentSchema:schema626.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.audio_transcriptions.result" !== data0){
-validate1576.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema626.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.seconds !== undefined){
-let data1 = data.seconds;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1576.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema626.properties.seconds.type,parentSchema:schema626.properties.seconds,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1576.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema626.properties.seconds,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1576.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema626.properties.num_model_requests.type,parentSchema:schema626.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1576.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema626.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1576.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema626.properties.project_id.type},message:"must be string,null",schema:schema626.properties.project_id.type,parentSchema:schema626.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1576.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema626.properties.user_id.type},message:"must be string,null",schema:schema626.properties.user_id.type,parentSchema:schema626.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1576.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema626.properties.api_key_id.type},message:"must be string,null",schema:schema626.properties.api_key_id.type,parentSchema:schema626.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs14 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1576.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema626.properties.model.type},message:"must be string,null",schema:schema626.properties.model.type,parentSchema:schema626.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1576.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema626.type,parentSchema:schema626,data}];
-return false;
-}
-}
-validate1576.errors = vErrors;
-return errors === 0;
-}
-
-const schema627 = {"type":"object","additionalProperties":false,"required":["object","usage_bytes","project_id"],"properties":{"object":{"type":"string","const":"organization.usage.vector_stores.result"},"usage_bytes":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
-
-function validate1577(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.object === undefined) && (missing0 = "object")) || ((data.usage_bytes === undefined) && (missing0 = "usage_bytes"))) || ((data.project_id === undefined) && (missing0 = "project_id"))){
-validate1577.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema627.required,parentSchema:schema627,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((key0 === "object") || (key0 === "usage_bytes")) || (key0 === "project_id"))){
-validate1577.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema627,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1577.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema627.properties.object.type,parentSchema:schema627.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.vector_stores.result" !== data0){
-validate1577.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema627.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage_bytes !== undefined){
-let data1 = data.usage_bytes;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1577.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema627.properties.usage_bytes.type,parentSchema:schema627.properties.usage_bytes,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1577.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema627.properties.usage_bytes,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data2 = data.project_id;
-const _errs6 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1577.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema627.properties.project_id.type},message:"must be string,null",schema:schema627.properties.project_id.type,parentSchema:schema627.properties.project_id,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate1577.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema627.type,parentSchema:schema627,data}];
-return false;
-}
-}
-validate1577.errors = vErrors;
-return errors === 0;
-}
-
-const schema628 = {"type":"object","additionalProperties":false,"required":["object","num_sessions","project_id"],"properties":{"object":{"type":"string","const":"organization.usage.code_interpreter_sessions.result"},"num_sessions":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
-
-function validate1578(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.object === undefined) && (missing0 = "object")) || ((data.num_sessions === undefined) && (missing0 = "num_sessions"))) || ((data.project_id === undefined) && (missing0 = "project_id"))){
-validate1578.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema628.required,parentSchema:schema628,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((key0 === "object") || (key0 === "num_sessions")) || (key0 === "project_id"))){
-validate1578.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema628,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1578.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema628.properties.object.type,parentSchema:schema628.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.code_interpreter_sessions.result" !== data0){
-validate1578.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema628.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_sessions !== undefined){
-let data1 = data.num_sessions;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1578.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema628.properties.num_sessions.type,parentSchema:schema628.properties.num_sessions,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1578.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema628.properties.num_sessions,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data2 = data.project_id;
-const _errs6 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1578.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema628.properties.project_id.type},message:"must be string,null",schema:schema628.properties.project_id.type,parentSchema:schema628.properties.project_id,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate1578.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema628.type,parentSchema:schema628,data}];
-return false;
-}
-}
-validate1578.errors = vErrors;
-return errors === 0;
-}
-
-const schema629 = {"type":"object","additionalProperties":false,"required":["object","num_requests","project_id","user_id","api_key_id","vector_store_id"],"properties":{"object":{"type":"string","const":"organization.usage.file_searches.result"},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"vector_store_id":{"type":["string","null"]}}};
-
-function validate1579(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((((data.object === undefined) && (missing0 = "object")) || ((data.num_requests === undefined) && (missing0 = "num_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.vector_store_id === undefined) && (missing0 = "vector_store_id"))){
-validate1579.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema629.required,parentSchema:schema629,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((((key0 === "object") || (key0 === "num_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "vector_store_id"))){
-validate1579.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema629,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1579.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema629.properties.object.type,parentSchema:schema629.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.file_searches.result" !== data0){
-validate1579.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema629.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_requests !== undefined){
-let data1 = data.num_requests;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1579.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema629.properties.num_requests.type,parentSchema:schema629.properties.num_requests,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1579.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema629.properties.num_requests,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data2 = data.project_id;
-const _errs6 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1579.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema629.properties.project_id.type},message:"must be string,null",schema:schema629.properties.project_id.type,parentSchema:schema629.properties.project_id,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data3 = data.user_id;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1579.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema629.properties.user_id.type},message:"must be string,null",schema:schema629.properties.user_id.type,parentSchema:schema629.properties.user_id,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data4 = data.api_key_id;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1579.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema629.properties.api_key_id.type},message:"must be string,null",schema:schema629.properties.api_key_id.type,parentSchema:schema629.properties.api_key_id,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.vector_store_id !== undefined){
-let data5 = data.vector_store_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1579.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema629.properties.vector_store_id.type},message:"must be string,null",schema:schema629.properties.vector_store_id.type,parentSchema:schema629.properties.vector_store_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1579.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema629.type,parentSchema:schema629,data}];
-return false;
-}
-}
-validate1579.errors = vErrors;
-return errors === 0;
-}
-
-const schema630 = {"type":"object","additionalProperties":false,"required":["object","num_model_requests","num_requests","project_id","user_id","api_key_id","model","context_level"],"properties":{"object":{"type":"string","const":"organization.usage.web_searches.result"},"num_model_requests":{"type":"integer","minimum":0},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"context_level":{"type":["string","null"]}}};
+export const validateEffectKind = validate1580;
 
 function validate1580(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((((((data.object === undefined) && (missing0 = "object")) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.num_requests === undefined) && (missing0 = "num_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.context_level === undefined) && (missing0 = "context_level"))){
-validate1580.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema630.required,parentSchema:schema630,data}];
+if(typeof data !== "string"){
+validate1580.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.type,parentSchema:schema618,data}];
 return false;
 }
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((((((key0 === "object") || (key0 === "num_model_requests")) || (key0 === "num_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model")) || (key0 === "context_level"))){
-validate1580.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema630,data}];
+if(!((((data === "none") || (data === "sandboxed")) || (data === "idempotent")) || (data === "may_have"))){
+validate1580.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema618.enum},message:"must be equal to one of the allowed values",schema:schema618.enum,parentSchema:schema618,data}];
 return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1580.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema630.properties.object.type,parentSchema:schema630.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.web_searches.result" !== data0){
-validate1580.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema630.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data1 = data.num_model_requests;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1580.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema630.properties.num_model_requests.type,parentSchema:schema630.properties.num_model_requests,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1580.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema630.properties.num_model_requests,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_requests !== undefined){
-let data2 = data.num_requests;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1580.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema630.properties.num_requests.type,parentSchema:schema630.properties.num_requests,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1580.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema630.properties.num_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1580.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema630.properties.project_id.type},message:"must be string,null",schema:schema630.properties.project_id.type,parentSchema:schema630.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1580.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema630.properties.user_id.type},message:"must be string,null",schema:schema630.properties.user_id.type,parentSchema:schema630.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1580.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema630.properties.api_key_id.type},message:"must be string,null",schema:schema630.properties.api_key_id.type,parentSchema:schema630.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs14 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1580.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema630.properties.model.type},message:"must be string,null",schema:schema630.properties.model.type,parentSchema:schema630.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.context_level !== undefined){
-let data7 = data.context_level;
-const _errs16 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate1580.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema630.properties.context_level.type},message:"must be string,null",schema:schema630.properties.context_level.type,parentSchema:schema630.properties.context_level,data:data7}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1580.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema630.type,parentSchema:schema630,data}];
-return false;
-}
 }
 validate1580.errors = vErrors;
 return errors === 0;
 }
 
-const schema631 = {"type":"object","additionalProperties":false,"required":["object","amount","line_item","project_id","api_key_id","quantity","quantity_unit"],"properties":{"object":{"type":"string","const":"organization.costs.result"},"amount":{"$ref":"#/components/schemas/CostAmount"},"line_item":{"type":["string","null"]},"project_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"quantity":{"type":["number","null"]},"quantity_unit":{"type":["string","null"]}}};
-const schema632 = {"type":"object","additionalProperties":false,"required":["value","currency"],"properties":{"value":{"type":"number","minimum":0},"currency":{"type":"string"}}};
+export const validateEffectState = validate1581;
+
+function validate1581(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1581.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema619.type,parentSchema:schema619,data}];
+return false;
+}
+if(!(((((data === "running") || (data === "done")) || (data === "failed")) || (data === "asked")) || (data === "unknown"))){
+validate1581.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema619.enum},message:"must be equal to one of the allowed values",schema:schema619.enum,parentSchema:schema619,data}];
+return false;
+}
+validate1581.errors = vErrors;
+return errors === 0;
+}
+
+export const validateEffectAttempt = validate1582;
 
 function validate1582(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -80346,34 +79271,26 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.value === undefined) && (missing0 = "value")) || ((data.currency === undefined) && (missing0 = "currency"))){
-validate1582.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema632.required,parentSchema:schema632,data}];
+if(((((data.started_at_ms === undefined) && (missing0 = "started_at_ms")) || ((data.ended_at_ms === undefined) && (missing0 = "ended_at_ms"))) || ((data.node === undefined) && (missing0 = "node"))) || ((data.state === undefined) && (missing0 = "state"))){
+validate1582.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema620.required,parentSchema:schema620,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "value") || (key0 === "currency"))){
-validate1582.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema632,data}];
+if(!((((key0 === "started_at_ms") || (key0 === "ended_at_ms")) || (key0 === "node")) || (key0 === "state"))){
+validate1582.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema620,data}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.value !== undefined){
-let data0 = data.value;
+if(data.started_at_ms !== undefined){
+let data0 = data.started_at_ms;
 const _errs2 = errors;
-if(errors === _errs2){
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 < 0 || isNaN(data0)){
-validate1582.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema632.properties.value,data:data0}];
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate1582.errors = [{instancePath:instancePath+"/started_at_ms",schemaPath:"#/properties/started_at_ms/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema620.properties.started_at_ms.type,parentSchema:schema620.properties.started_at_ms,data:data0}];
 return false;
-}
-}
-else {
-validate1582.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema632.properties.value.type,parentSchema:schema632.properties.value,data:data0}];
-return false;
-}
 }
 var valid0 = _errs2 === errors;
 }
@@ -80381,14 +79298,39 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.currency !== undefined){
-let data1 = data.currency;
+if(data.ended_at_ms !== undefined){
+let data1 = data.ended_at_ms;
 const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate1582.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema632.properties.currency.type,parentSchema:schema632.properties.currency,data:data1}];
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (data1 !== null)){
+validate1582.errors = [{instancePath:instancePath+"/ended_at_ms",schemaPath:"#/properties/ended_at_ms/type",keyword:"type",params:{type: schema620.properties.ended_at_ms.type},message:"must be integer,null",schema:schema620.properties.ended_at_ms.type,parentSchema:schema620.properties.ended_at_ms,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.node !== undefined){
+let data2 = data.node;
+const _errs6 = errors;
+if(typeof data2 !== "string"){
+validate1582.errors = [{instancePath:instancePath+"/node",schemaPath:"#/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema620.properties.node.type,parentSchema:schema620.properties.node,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.state !== undefined){
+const _errs8 = errors;
+if(!(validate1570(data.state, {instancePath:instancePath+"/state",parentData:data,parentDataProperty:"state",rootData}))){
+vErrors = vErrors === null ? validate1570.errors : vErrors.concat(validate1570.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs8 === errors;
 }
 else {
 var valid0 = true;
@@ -80397,8 +79339,10 @@ var valid0 = true;
 }
 }
 }
+}
+}
 else {
-validate1582.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema632.type,parentSchema:schema632,data}];
+validate1582.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema620.type,parentSchema:schema620,data}];
 return false;
 }
 }
@@ -80406,37 +79350,33 @@ validate1582.errors = vErrors;
 return errors === 0;
 }
 
+export const validateEffectSettlement = validate1584;
 
-function validate1581(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1584(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((((((data.object === undefined) && (missing0 = "object")) || ((data.amount === undefined) && (missing0 = "amount"))) || ((data.line_item === undefined) && (missing0 = "line_item"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.quantity === undefined) && (missing0 = "quantity"))) || ((data.quantity_unit === undefined) && (missing0 = "quantity_unit"))){
-validate1581.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema631.required,parentSchema:schema631,data}];
+if(((((data.state === undefined) && (missing0 = "state")) || ((data.note === undefined) && (missing0 = "note"))) || ((data.settled_at === undefined) && (missing0 = "settled_at"))) || ((data.key === undefined) && (missing0 = "key"))){
+validate1584.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema621.required,parentSchema:schema621,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((((((key0 === "object") || (key0 === "amount")) || (key0 === "line_item")) || (key0 === "project_id")) || (key0 === "api_key_id")) || (key0 === "quantity")) || (key0 === "quantity_unit"))){
-validate1581.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema631,data}];
+if(!((((key0 === "state") || (key0 === "note")) || (key0 === "settled_at")) || (key0 === "key"))){
+validate1584.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema621,data}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
+if(data.state !== undefined){
 const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1581.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema631.properties.object.type,parentSchema:schema631.properties.object,data:data0}];
-return false;
-}
-if("organization.costs.result" !== data0){
-validate1581.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema631.properties.object,data:data0}];
-return false;
+if(!(validate1576(data.state, {instancePath:instancePath+"/state",parentData:data,parentDataProperty:"state",rootData}))){
+vErrors = vErrors === null ? validate1576.errors : vErrors.concat(validate1576.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs2 === errors;
 }
@@ -80444,23 +79384,24 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.amount !== undefined){
-const _errs4 = errors;
-if(!(validate1582(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
-vErrors = vErrors === null ? validate1582.errors : vErrors.concat(validate1582.errors);
-errors = vErrors.length;
+if(data.note !== undefined){
+let data1 = data.note;
+const _errs3 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate1584.errors = [{instancePath:instancePath+"/note",schemaPath:"#/properties/note/type",keyword:"type",params:{type: schema621.properties.note.type},message:"must be string,null",schema:schema621.properties.note.type,parentSchema:schema621.properties.note,data:data1}];
+return false;
 }
-var valid0 = _errs4 === errors;
+var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.line_item !== undefined){
-let data2 = data.line_item;
+if(data.settled_at !== undefined){
+let data2 = data.settled_at;
 const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1581.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema631.properties.line_item.type},message:"must be string,null",schema:schema631.properties.line_item.type,parentSchema:schema631.properties.line_item,data:data2}];
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1584.errors = [{instancePath:instancePath+"/settled_at",schemaPath:"#/properties/settled_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.settled_at.type,parentSchema:schema621.properties.settled_at,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -80469,60 +79410,17 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
+if(data.key !== undefined){
 const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1581.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema631.properties.project_id.type},message:"must be string,null",schema:schema631.properties.project_id.type,parentSchema:schema631.properties.project_id,data:data3}];
-return false;
+if(!(validate1519(data.key, {instancePath:instancePath+"/key",parentData:data,parentDataProperty:"key",rootData}))){
+vErrors = vErrors === null ? validate1519.errors : vErrors.concat(validate1519.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
 }
-if(valid0){
-if(data.api_key_id !== undefined){
-let data4 = data.api_key_id;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1581.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema631.properties.api_key_id.type},message:"must be string,null",schema:schema631.properties.api_key_id.type,parentSchema:schema631.properties.api_key_id,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.quantity !== undefined){
-let data5 = data.quantity;
-const _errs11 = errors;
-if((!((typeof data5 == "number") && (isFinite(data5)))) && (data5 !== null)){
-validate1581.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema631.properties.quantity.type},message:"must be number,null",schema:schema631.properties.quantity.type,parentSchema:schema631.properties.quantity,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.quantity_unit !== undefined){
-let data6 = data.quantity_unit;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1581.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema631.properties.quantity_unit.type},message:"must be string,null",schema:schema631.properties.quantity_unit.type,parentSchema:schema631.properties.quantity_unit,data:data6}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
 }
 }
 }
@@ -80530,130 +79428,49 @@ var valid0 = true;
 }
 }
 else {
-validate1581.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema631.type,parentSchema:schema631,data}];
+validate1584.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema621.type,parentSchema:schema621,data}];
 return false;
 }
 }
-validate1581.errors = vErrors;
+validate1584.errors = vErrors;
 return errors === 0;
 }
 
+export const validateSettledState = validate1587;
 
-function validate1570(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1587(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(typeof data !== "string"){
+validate1587.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.type,parentSchema:schema622,data}];
+return false;
+}
+if(!((data === "done") || (data === "failed"))){
+validate1587.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema622.enum},message:"must be equal to one of the allowed values",schema:schema622.enum,parentSchema:schema622,data}];
+return false;
+}
+validate1587.errors = vErrors;
+return errors === 0;
+}
+
+export const validateResponseEffectList = validate1588;
+const schema628 = {"type":"object","additionalProperties":false,"required":["object","data","first_id","has_more","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ResponseEffect"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+
+function validate1588(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1570.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema620.required,parentSchema:schema620,data}];
-return false;
-}
-else {
-const tag0 = data.object;
-if(typeof tag0 == "string"){
-if(tag0 === "organization.usage.completions.result"){
-if(!(validate1571(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1571.errors : vErrors.concat(validate1571.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.embeddings.result"){
-if(!(validate1572(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1572.errors : vErrors.concat(validate1572.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.moderations.result"){
-if(!(validate1573(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1573.errors : vErrors.concat(validate1573.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.images.result"){
-if(!(validate1574(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1574.errors : vErrors.concat(validate1574.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.audio_speeches.result"){
-if(!(validate1575(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1575.errors : vErrors.concat(validate1575.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.audio_transcriptions.result"){
-if(!(validate1576(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1576.errors : vErrors.concat(validate1576.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.vector_stores.result"){
-if(!(validate1577(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1577.errors : vErrors.concat(validate1577.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
-if(!(validate1578(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1578.errors : vErrors.concat(validate1578.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.file_searches.result"){
-if(!(validate1579(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1579.errors : vErrors.concat(validate1579.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.web_searches.result"){
-if(!(validate1580(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1580.errors : vErrors.concat(validate1580.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.costs.result"){
-if(!(validate1581(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1581.errors : vErrors.concat(validate1581.errors);
-errors = vErrors.length;
-}
-}
-else {
-validate1570.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema620.discriminator,parentSchema:schema620,data}];
-return false;
-}
-}
-else {
-validate1570.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema620.discriminator,parentSchema:schema620,data}];
-return false;
-}
-}
-}
-else {
-validate1570.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema620.type,parentSchema:schema620,data}];
-return false;
-}
-}
-validate1570.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate1569(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((data.object === undefined) && (missing0 = "object")) || ((data.start_time === undefined) && (missing0 = "start_time"))) || ((data.end_time === undefined) && (missing0 = "end_time"))) || ((data.results === undefined) && (missing0 = "results"))){
-validate1569.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema619.required,parentSchema:schema619,data}];
+if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.last_id === undefined) && (missing0 = "last_id"))){
+validate1588.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema628.required,parentSchema:schema628,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((key0 === "object") || (key0 === "start_time")) || (key0 === "end_time")) || (key0 === "results"))){
-validate1569.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema619,data}];
+if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "first_id")) || (key0 === "has_more")) || (key0 === "last_id"))){
+validate1588.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema628,data}];
 return false;
 break;
 }
@@ -80663,2528 +79480,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1569.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema619.properties.object.type,parentSchema:schema619.properties.object,data:data0}];
-return false;
-}
-if("bucket" !== data0){
-validate1569.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema619.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.start_time !== undefined){
-let data1 = data.start_time;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1569.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema619.properties.start_time.type,parentSchema:schema619.properties.start_time,data:data1}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.end_time !== undefined){
-let data2 = data.end_time;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1569.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema619.properties.end_time.type,parentSchema:schema619.properties.end_time,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.results !== undefined){
-let data3 = data.results;
-const _errs8 = errors;
-if(errors === _errs8){
-if(Array.isArray(data3)){
-var valid1 = true;
-const len0 = data3.length;
-for(let i0=0; i0<len0; i0++){
-const _errs10 = errors;
-if(!(validate1570(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1570.errors : vErrors.concat(validate1570.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs10 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-validate1569.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema619.properties.results.type,parentSchema:schema619.properties.results,data:data3}];
-return false;
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1569.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema619.type,parentSchema:schema619,data}];
-return false;
-}
-}
-validate1569.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate1568(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.next_page === undefined) && (missing0 = "next_page"))){
-validate1568.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema618.required,parentSchema:schema618,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((key0 === "object") || (key0 === "data")) || (key0 === "has_more")) || (key0 === "next_page"))){
-validate1568.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema618,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1568.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema618.properties.object.type,parentSchema:schema618.properties.object,data:data0}];
-return false;
-}
-if("page" !== data0){
-validate1568.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "page"},message:"must be equal to constant",schema:"page",parentSchema:schema618.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.data !== undefined){
-let data1 = data.data;
-const _errs4 = errors;
-if(errors === _errs4){
-if(Array.isArray(data1)){
-var valid1 = true;
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-const _errs6 = errors;
-if(!(validate1569(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1569.errors : vErrors.concat(validate1569.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs6 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-validate1568.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema618.properties.data.type,parentSchema:schema618.properties.data,data:data1}];
-return false;
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.has_more !== undefined){
-let data3 = data.has_more;
-const _errs7 = errors;
-if(typeof data3 !== "boolean"){
-validate1568.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema618.properties.has_more.type,parentSchema:schema618.properties.has_more,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.next_page !== undefined){
-let data4 = data.next_page;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1568.errors = [{instancePath:instancePath+"/next_page",schemaPath:"#/properties/next_page/type",keyword:"type",params:{type: schema618.properties.next_page.type},message:"must be string,null",schema:schema618.properties.next_page.type,parentSchema:schema618.properties.next_page,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1568.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema618.type,parentSchema:schema618,data}];
-return false;
-}
-}
-validate1568.errors = vErrors;
-return errors === 0;
-}
-
-export const validateUsageTimeBucket = validate1597;
-
-function validate1597(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((data.object === undefined) && (missing0 = "object")) || ((data.start_time === undefined) && (missing0 = "start_time"))) || ((data.end_time === undefined) && (missing0 = "end_time"))) || ((data.results === undefined) && (missing0 = "results"))){
-validate1597.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema619.required,parentSchema:schema619,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((key0 === "object") || (key0 === "start_time")) || (key0 === "end_time")) || (key0 === "results"))){
-validate1597.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema619,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1597.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema619.properties.object.type,parentSchema:schema619.properties.object,data:data0}];
-return false;
-}
-if("bucket" !== data0){
-validate1597.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema619.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.start_time !== undefined){
-let data1 = data.start_time;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1597.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema619.properties.start_time.type,parentSchema:schema619.properties.start_time,data:data1}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.end_time !== undefined){
-let data2 = data.end_time;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1597.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema619.properties.end_time.type,parentSchema:schema619.properties.end_time,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.results !== undefined){
-let data3 = data.results;
-const _errs8 = errors;
-if(errors === _errs8){
-if(Array.isArray(data3)){
-var valid1 = true;
-const len0 = data3.length;
-for(let i0=0; i0<len0; i0++){
-const _errs10 = errors;
-if(!(validate1570(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1570.errors : vErrors.concat(validate1570.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs10 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-validate1597.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema619.properties.results.type,parentSchema:schema619.properties.results,data:data3}];
-return false;
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1597.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema619.type,parentSchema:schema619,data}];
-return false;
-}
-}
-validate1597.errors = vErrors;
-return errors === 0;
-}
-
-export const validateUsageResult = validate1599;
-
-function validate1599(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.object === undefined) && (missing0 = "object")){
-validate1599.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema620.required,parentSchema:schema620,data}];
-return false;
-}
-else {
-const tag0 = data.object;
-if(typeof tag0 == "string"){
-if(tag0 === "organization.usage.completions.result"){
-if(!(validate1571(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1571.errors : vErrors.concat(validate1571.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.embeddings.result"){
-if(!(validate1572(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1572.errors : vErrors.concat(validate1572.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.moderations.result"){
-if(!(validate1573(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1573.errors : vErrors.concat(validate1573.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.images.result"){
-if(!(validate1574(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1574.errors : vErrors.concat(validate1574.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.audio_speeches.result"){
-if(!(validate1575(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1575.errors : vErrors.concat(validate1575.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.audio_transcriptions.result"){
-if(!(validate1576(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1576.errors : vErrors.concat(validate1576.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.vector_stores.result"){
-if(!(validate1577(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1577.errors : vErrors.concat(validate1577.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
-if(!(validate1578(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1578.errors : vErrors.concat(validate1578.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.file_searches.result"){
-if(!(validate1579(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1579.errors : vErrors.concat(validate1579.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.usage.web_searches.result"){
-if(!(validate1580(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1580.errors : vErrors.concat(validate1580.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "organization.costs.result"){
-if(!(validate1581(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate1581.errors : vErrors.concat(validate1581.errors);
-errors = vErrors.length;
-}
-}
-else {
-validate1599.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema620.discriminator,parentSchema:schema620,data}];
-return false;
-}
-}
-else {
-validate1599.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema620.discriminator,parentSchema:schema620,data}];
-return false;
-}
-}
-}
-else {
-validate1599.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema620.type,parentSchema:schema620,data}];
-return false;
-}
-}
-validate1599.errors = vErrors;
-return errors === 0;
-}
-
-export const validateUsageCompletionsResult = validate1611;
-
-function validate1611(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.input_cached_tokens === undefined) && (missing0 = "input_cached_tokens"))) || ((data.input_cache_write_tokens === undefined) && (missing0 = "input_cache_write_tokens"))) || ((data.input_uncached_tokens === undefined) && (missing0 = "input_uncached_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.batch === undefined) && (missing0 = "batch"))) || ((data.service_tier === undefined) && (missing0 = "service_tier"))){
-validate1611.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema621.required,parentSchema:schema621,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(func26.call(schema621.properties, key0))){
-validate1611.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema621,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1611.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema621.properties.object.type,parentSchema:schema621.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.completions.result" !== data0){
-validate1611.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema621.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_tokens !== undefined){
-let data1 = data.input_tokens;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1611.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.input_tokens.type,parentSchema:schema621.properties.input_tokens,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1611.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.input_tokens,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_cached_tokens !== undefined){
-let data2 = data.input_cached_tokens;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1611.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.input_cached_tokens.type,parentSchema:schema621.properties.input_cached_tokens,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1611.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.input_cached_tokens,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_cache_write_tokens !== undefined){
-let data3 = data.input_cache_write_tokens;
-const _errs8 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1611.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.input_cache_write_tokens.type,parentSchema:schema621.properties.input_cache_write_tokens,data:data3}];
-return false;
-}
-if(errors === _errs8){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 < 0 || isNaN(data3)){
-validate1611.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.input_cache_write_tokens,data:data3}];
-return false;
-}
-}
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_uncached_tokens !== undefined){
-let data4 = data.input_uncached_tokens;
-const _errs10 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1611.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.input_uncached_tokens.type,parentSchema:schema621.properties.input_uncached_tokens,data:data4}];
-return false;
-}
-if(errors === _errs10){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 < 0 || isNaN(data4)){
-validate1611.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.input_uncached_tokens,data:data4}];
-return false;
-}
-}
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output_tokens !== undefined){
-let data5 = data.output_tokens;
-const _errs12 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate1611.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.output_tokens.type,parentSchema:schema621.properties.output_tokens,data:data5}];
-return false;
-}
-if(errors === _errs12){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-validate1611.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.output_tokens,data:data5}];
-return false;
-}
-}
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data6 = data.num_model_requests;
-const _errs14 = errors;
-if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate1611.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema621.properties.num_model_requests.type,parentSchema:schema621.properties.num_model_requests,data:data6}];
-return false;
-}
-if(errors === _errs14){
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 < 0 || isNaN(data6)){
-validate1611.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema621.properties.num_model_requests,data:data6}];
-return false;
-}
-}
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data7 = data.project_id;
-const _errs16 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate1611.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema621.properties.project_id.type},message:"must be string,null",schema:schema621.properties.project_id.type,parentSchema:schema621.properties.project_id,data:data7}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data8 = data.user_id;
-const _errs18 = errors;
-if((typeof data8 !== "string") && (data8 !== null)){
-validate1611.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema621.properties.user_id.type},message:"must be string,null",schema:schema621.properties.user_id.type,parentSchema:schema621.properties.user_id,data:data8}];
-return false;
-}
-var valid0 = _errs18 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data9 = data.api_key_id;
-const _errs20 = errors;
-if((typeof data9 !== "string") && (data9 !== null)){
-validate1611.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema621.properties.api_key_id.type},message:"must be string,null",schema:schema621.properties.api_key_id.type,parentSchema:schema621.properties.api_key_id,data:data9}];
-return false;
-}
-var valid0 = _errs20 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data10 = data.model;
-const _errs22 = errors;
-if((typeof data10 !== "string") && (data10 !== null)){
-validate1611.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema621.properties.model.type},message:"must be string,null",schema:schema621.properties.model.type,parentSchema:schema621.properties.model,data:data10}];
-return false;
-}
-var valid0 = _errs22 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.batch !== undefined){
-let data11 = data.batch;
-const _errs24 = errors;
-if((typeof data11 !== "boolean") && (data11 !== null)){
-validate1611.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema621.properties.batch.type},message:"must be boolean,null",schema:schema621.properties.batch.type,parentSchema:schema621.properties.batch,data:data11}];
-return false;
-}
-var valid0 = _errs24 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.service_tier !== undefined){
-let data12 = data.service_tier;
-const _errs26 = errors;
-if((typeof data12 !== "string") && (data12 !== null)){
-validate1611.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema621.properties.service_tier.type},message:"must be string,null",schema:schema621.properties.service_tier.type,parentSchema:schema621.properties.service_tier,data:data12}];
-return false;
-}
-var valid0 = _errs26 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1611.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema621.type,parentSchema:schema621,data}];
-return false;
-}
-}
-validate1611.errors = vErrors;
-return errors === 0;
-}
-
-export const validateUsageEmbeddingsResult = validate1612;
-
-function validate1612(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1612.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema622.required,parentSchema:schema622,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((((((key0 === "object") || (key0 === "input_tokens")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
-validate1612.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema622,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1612.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema622.properties.object.type,parentSchema:schema622.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.embeddings.result" !== data0){
-validate1612.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema622.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_tokens !== undefined){
-let data1 = data.input_tokens;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1612.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema622.properties.input_tokens.type,parentSchema:schema622.properties.input_tokens,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1612.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema622.properties.input_tokens,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1612.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema622.properties.num_model_requests.type,parentSchema:schema622.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1612.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema622.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1612.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema622.properties.project_id.type},message:"must be string,null",schema:schema622.properties.project_id.type,parentSchema:schema622.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1612.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema622.properties.user_id.type},message:"must be string,null",schema:schema622.properties.user_id.type,parentSchema:schema622.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1612.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema622.properties.api_key_id.type},message:"must be string,null",schema:schema622.properties.api_key_id.type,parentSchema:schema622.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs14 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1612.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema622.properties.model.type},message:"must be string,null",schema:schema622.properties.model.type,parentSchema:schema622.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1612.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema622.type,parentSchema:schema622,data}];
-return false;
-}
-}
-validate1612.errors = vErrors;
-return errors === 0;
-}
-
-export const validateUsageModerationsResult = validate1613;
-
-function validate1613(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1613.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema623.required,parentSchema:schema623,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((((((key0 === "object") || (key0 === "input_tokens")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
-validate1613.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema623,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1613.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema623.properties.object.type,parentSchema:schema623.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.moderations.result" !== data0){
-validate1613.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema623.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.input_tokens !== undefined){
-let data1 = data.input_tokens;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1613.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema623.properties.input_tokens.type,parentSchema:schema623.properties.input_tokens,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1613.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema623.properties.input_tokens,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1613.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema623.properties.num_model_requests.type,parentSchema:schema623.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1613.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema623.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1613.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema623.properties.project_id.type},message:"must be string,null",schema:schema623.properties.project_id.type,parentSchema:schema623.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1613.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema623.properties.user_id.type},message:"must be string,null",schema:schema623.properties.user_id.type,parentSchema:schema623.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1613.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema623.properties.api_key_id.type},message:"must be string,null",schema:schema623.properties.api_key_id.type,parentSchema:schema623.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs14 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1613.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema623.properties.model.type},message:"must be string,null",schema:schema623.properties.model.type,parentSchema:schema623.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1613.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema623.type,parentSchema:schema623,data}];
-return false;
-}
-}
-validate1613.errors = vErrors;
-return errors === 0;
-}
-
-export const validateUsageImagesResult = validate1614;
-
-function validate1614(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((((data.object === undefined) && (missing0 = "object")) || ((data.images === undefined) && (missing0 = "images"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.source === undefined) && (missing0 = "source"))) || ((data.size === undefined) && (missing0 = "size"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1614.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema624.required,parentSchema:schema624,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(func26.call(schema624.properties, key0))){
-validate1614.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema624,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1614.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema624.properties.object.type,parentSchema:schema624.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.images.result" !== data0){
-validate1614.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema624.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.images !== undefined){
-let data1 = data.images;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1614.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema624.properties.images.type,parentSchema:schema624.properties.images,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1614.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema624.properties.images,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1614.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema624.properties.num_model_requests.type,parentSchema:schema624.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1614.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema624.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.source !== undefined){
-let data3 = data.source;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1614.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema624.properties.source.type},message:"must be string,null",schema:schema624.properties.source.type,parentSchema:schema624.properties.source,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.size !== undefined){
-let data4 = data.size;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1614.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema624.properties.size.type},message:"must be string,null",schema:schema624.properties.size.type,parentSchema:schema624.properties.size,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data5 = data.project_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1614.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema624.properties.project_id.type},message:"must be string,null",schema:schema624.properties.project_id.type,parentSchema:schema624.properties.project_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data6 = data.user_id;
-const _errs14 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1614.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema624.properties.user_id.type},message:"must be string,null",schema:schema624.properties.user_id.type,parentSchema:schema624.properties.user_id,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data7 = data.api_key_id;
-const _errs16 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate1614.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema624.properties.api_key_id.type},message:"must be string,null",schema:schema624.properties.api_key_id.type,parentSchema:schema624.properties.api_key_id,data:data7}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data8 = data.model;
-const _errs18 = errors;
-if((typeof data8 !== "string") && (data8 !== null)){
-validate1614.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema624.properties.model.type},message:"must be string,null",schema:schema624.properties.model.type,parentSchema:schema624.properties.model,data:data8}];
-return false;
-}
-var valid0 = _errs18 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1614.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema624.type,parentSchema:schema624,data}];
-return false;
-}
-}
-validate1614.errors = vErrors;
-return errors === 0;
-}
-
-export const validateUsageAudioSpeechesResult = validate1615;
-
-function validate1615(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((data.object === undefined) && (missing0 = "object")) || ((data.characters === undefined) && (missing0 = "characters"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1615.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema625.required,parentSchema:schema625,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((((((key0 === "object") || (key0 === "characters")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
-validate1615.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema625,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1615.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema625.properties.object.type,parentSchema:schema625.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.audio_speeches.result" !== data0){
-validate1615.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema625.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.characters !== undefined){
-let data1 = data.characters;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1615.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema625.properties.characters.type,parentSchema:schema625.properties.characters,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1615.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema625.properties.characters,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1615.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema625.properties.num_model_requests.type,parentSchema:schema625.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1615.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema625.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1615.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema625.properties.project_id.type},message:"must be string,null",schema:schema625.properties.project_id.type,parentSchema:schema625.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1615.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema625.properties.user_id.type},message:"must be string,null",schema:schema625.properties.user_id.type,parentSchema:schema625.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1615.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema625.properties.api_key_id.type},message:"must be string,null",schema:schema625.properties.api_key_id.type,parentSchema:schema625.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs14 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1615.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema625.properties.model.type},message:"must be string,null",schema:schema625.properties.model.type,parentSchema:schema625.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1615.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema625.type,parentSchema:schema625,data}];
-return false;
-}
-}
-validate1615.errors = vErrors;
-return errors === 0;
-}
-
-export const validateUsageAudioTranscriptionsResult = validate1616;
-
-function validate1616(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((data.object === undefined) && (missing0 = "object")) || ((data.seconds === undefined) && (missing0 = "seconds"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate1616.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema626.required,parentSchema:schema626,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((((((key0 === "object") || (key0 === "seconds")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
-validate1616.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema626,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1616.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema626.properties.object.type,parentSchema:schema626.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.audio_transcriptions.result" !== data0){
-validate1616.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema626.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.seconds !== undefined){
-let data1 = data.seconds;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1616.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema626.properties.seconds.type,parentSchema:schema626.properties.seconds,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1616.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema626.properties.seconds,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data2 = data.num_model_requests;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1616.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema626.properties.num_model_requests.type,parentSchema:schema626.properties.num_model_requests,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1616.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema626.properties.num_model_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1616.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema626.properties.project_id.type},message:"must be string,null",schema:schema626.properties.project_id.type,parentSchema:schema626.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1616.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema626.properties.user_id.type},message:"must be string,null",schema:schema626.properties.user_id.type,parentSchema:schema626.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1616.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema626.properties.api_key_id.type},message:"must be string,null",schema:schema626.properties.api_key_id.type,parentSchema:schema626.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs14 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1616.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema626.properties.model.type},message:"must be string,null",schema:schema626.properties.model.type,parentSchema:schema626.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1616.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema626.type,parentSchema:schema626,data}];
-return false;
-}
-}
-validate1616.errors = vErrors;
-return errors === 0;
-}
-
-export const validateUsageVectorStoresResult = validate1617;
-
-function validate1617(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.object === undefined) && (missing0 = "object")) || ((data.usage_bytes === undefined) && (missing0 = "usage_bytes"))) || ((data.project_id === undefined) && (missing0 = "project_id"))){
-validate1617.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema627.required,parentSchema:schema627,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((key0 === "object") || (key0 === "usage_bytes")) || (key0 === "project_id"))){
-validate1617.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema627,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1617.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema627.properties.object.type,parentSchema:schema627.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.vector_stores.result" !== data0){
-validate1617.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema627.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage_bytes !== undefined){
-let data1 = data.usage_bytes;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1617.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema627.properties.usage_bytes.type,parentSchema:schema627.properties.usage_bytes,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1617.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema627.properties.usage_bytes,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data2 = data.project_id;
-const _errs6 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1617.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema627.properties.project_id.type},message:"must be string,null",schema:schema627.properties.project_id.type,parentSchema:schema627.properties.project_id,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate1617.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema627.type,parentSchema:schema627,data}];
-return false;
-}
-}
-validate1617.errors = vErrors;
-return errors === 0;
-}
-
-export const validateUsageCodeInterpreterSessionsResult = validate1618;
-
-function validate1618(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.object === undefined) && (missing0 = "object")) || ((data.num_sessions === undefined) && (missing0 = "num_sessions"))) || ((data.project_id === undefined) && (missing0 = "project_id"))){
-validate1618.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema628.required,parentSchema:schema628,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((key0 === "object") || (key0 === "num_sessions")) || (key0 === "project_id"))){
-validate1618.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema628,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1618.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema628.properties.object.type,parentSchema:schema628.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.code_interpreter_sessions.result" !== data0){
-validate1618.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema628.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_sessions !== undefined){
-let data1 = data.num_sessions;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1618.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema628.properties.num_sessions.type,parentSchema:schema628.properties.num_sessions,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1618.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema628.properties.num_sessions,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data2 = data.project_id;
-const _errs6 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1618.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema628.properties.project_id.type},message:"must be string,null",schema:schema628.properties.project_id.type,parentSchema:schema628.properties.project_id,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate1618.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema628.type,parentSchema:schema628,data}];
-return false;
-}
-}
-validate1618.errors = vErrors;
-return errors === 0;
-}
-
-export const validateUsageFileSearchCallsResult = validate1619;
-
-function validate1619(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((((data.object === undefined) && (missing0 = "object")) || ((data.num_requests === undefined) && (missing0 = "num_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.vector_store_id === undefined) && (missing0 = "vector_store_id"))){
-validate1619.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema629.required,parentSchema:schema629,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((((key0 === "object") || (key0 === "num_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "vector_store_id"))){
-validate1619.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema629,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1619.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema629.properties.object.type,parentSchema:schema629.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.file_searches.result" !== data0){
-validate1619.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema629.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_requests !== undefined){
-let data1 = data.num_requests;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1619.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema629.properties.num_requests.type,parentSchema:schema629.properties.num_requests,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1619.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema629.properties.num_requests,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data2 = data.project_id;
-const _errs6 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1619.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema629.properties.project_id.type},message:"must be string,null",schema:schema629.properties.project_id.type,parentSchema:schema629.properties.project_id,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data3 = data.user_id;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1619.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema629.properties.user_id.type},message:"must be string,null",schema:schema629.properties.user_id.type,parentSchema:schema629.properties.user_id,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data4 = data.api_key_id;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1619.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema629.properties.api_key_id.type},message:"must be string,null",schema:schema629.properties.api_key_id.type,parentSchema:schema629.properties.api_key_id,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.vector_store_id !== undefined){
-let data5 = data.vector_store_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1619.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema629.properties.vector_store_id.type},message:"must be string,null",schema:schema629.properties.vector_store_id.type,parentSchema:schema629.properties.vector_store_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1619.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema629.type,parentSchema:schema629,data}];
-return false;
-}
-}
-validate1619.errors = vErrors;
-return errors === 0;
-}
-
-export const validateUsageWebSearchCallsResult = validate1620;
-
-function validate1620(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((((((data.object === undefined) && (missing0 = "object")) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.num_requests === undefined) && (missing0 = "num_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.context_level === undefined) && (missing0 = "context_level"))){
-validate1620.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema630.required,parentSchema:schema630,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((((((key0 === "object") || (key0 === "num_model_requests")) || (key0 === "num_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model")) || (key0 === "context_level"))){
-validate1620.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema630,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1620.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema630.properties.object.type,parentSchema:schema630.properties.object,data:data0}];
-return false;
-}
-if("organization.usage.web_searches.result" !== data0){
-validate1620.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema630.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_model_requests !== undefined){
-let data1 = data.num_model_requests;
-const _errs4 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1620.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema630.properties.num_model_requests.type,parentSchema:schema630.properties.num_model_requests,data:data1}];
-return false;
-}
-if(errors === _errs4){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-validate1620.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema630.properties.num_model_requests,data:data1}];
-return false;
-}
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.num_requests !== undefined){
-let data2 = data.num_requests;
-const _errs6 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1620.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema630.properties.num_requests.type,parentSchema:schema630.properties.num_requests,data:data2}];
-return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate1620.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema630.properties.num_requests,data:data2}];
-return false;
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1620.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema630.properties.project_id.type},message:"must be string,null",schema:schema630.properties.project_id.type,parentSchema:schema630.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.user_id !== undefined){
-let data4 = data.user_id;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1620.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema630.properties.user_id.type},message:"must be string,null",schema:schema630.properties.user_id.type,parentSchema:schema630.properties.user_id,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data5 = data.api_key_id;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate1620.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema630.properties.api_key_id.type},message:"must be string,null",schema:schema630.properties.api_key_id.type,parentSchema:schema630.properties.api_key_id,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data6 = data.model;
-const _errs14 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1620.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema630.properties.model.type},message:"must be string,null",schema:schema630.properties.model.type,parentSchema:schema630.properties.model,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.context_level !== undefined){
-let data7 = data.context_level;
-const _errs16 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate1620.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema630.properties.context_level.type},message:"must be string,null",schema:schema630.properties.context_level.type,parentSchema:schema630.properties.context_level,data:data7}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1620.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema630.type,parentSchema:schema630,data}];
-return false;
-}
-}
-validate1620.errors = vErrors;
-return errors === 0;
-}
-
-export const validateCostsResult = validate1621;
-
-function validate1621(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((data.object === undefined) && (missing0 = "object")) || ((data.amount === undefined) && (missing0 = "amount"))) || ((data.line_item === undefined) && (missing0 = "line_item"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.quantity === undefined) && (missing0 = "quantity"))) || ((data.quantity_unit === undefined) && (missing0 = "quantity_unit"))){
-validate1621.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema631.required,parentSchema:schema631,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((((((key0 === "object") || (key0 === "amount")) || (key0 === "line_item")) || (key0 === "project_id")) || (key0 === "api_key_id")) || (key0 === "quantity")) || (key0 === "quantity_unit"))){
-validate1621.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema631,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1621.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema631.properties.object.type,parentSchema:schema631.properties.object,data:data0}];
-return false;
-}
-if("organization.costs.result" !== data0){
-validate1621.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema631.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.amount !== undefined){
-const _errs4 = errors;
-if(!(validate1582(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
-vErrors = vErrors === null ? validate1582.errors : vErrors.concat(validate1582.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.line_item !== undefined){
-let data2 = data.line_item;
-const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1621.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema631.properties.line_item.type},message:"must be string,null",schema:schema631.properties.line_item.type,parentSchema:schema631.properties.line_item,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.project_id !== undefined){
-let data3 = data.project_id;
-const _errs7 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate1621.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema631.properties.project_id.type},message:"must be string,null",schema:schema631.properties.project_id.type,parentSchema:schema631.properties.project_id,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.api_key_id !== undefined){
-let data4 = data.api_key_id;
-const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1621.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema631.properties.api_key_id.type},message:"must be string,null",schema:schema631.properties.api_key_id.type,parentSchema:schema631.properties.api_key_id,data:data4}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.quantity !== undefined){
-let data5 = data.quantity;
-const _errs11 = errors;
-if((!((typeof data5 == "number") && (isFinite(data5)))) && (data5 !== null)){
-validate1621.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema631.properties.quantity.type},message:"must be number,null",schema:schema631.properties.quantity.type,parentSchema:schema631.properties.quantity,data:data5}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.quantity_unit !== undefined){
-let data6 = data.quantity_unit;
-const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate1621.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema631.properties.quantity_unit.type},message:"must be string,null",schema:schema631.properties.quantity_unit.type,parentSchema:schema631.properties.quantity_unit,data:data6}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1621.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema631.type,parentSchema:schema631,data}];
-return false;
-}
-}
-validate1621.errors = vErrors;
-return errors === 0;
-}
-
-export const validateCostAmount = validate1623;
-
-function validate1623(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.value === undefined) && (missing0 = "value")) || ((data.currency === undefined) && (missing0 = "currency"))){
-validate1623.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema632.required,parentSchema:schema632,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((key0 === "value") || (key0 === "currency"))){
-validate1623.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema632,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.value !== undefined){
-let data0 = data.value;
-const _errs2 = errors;
-if(errors === _errs2){
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 < 0 || isNaN(data0)){
-validate1623.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema632.properties.value,data:data0}];
-return false;
-}
-}
-else {
-validate1623.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema632.properties.value.type,parentSchema:schema632.properties.value,data:data0}];
-return false;
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.currency !== undefined){
-let data1 = data.currency;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate1623.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema632.properties.currency.type,parentSchema:schema632.properties.currency,data:data1}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate1623.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema632.type,parentSchema:schema632,data}];
-return false;
-}
-}
-validate1623.errors = vErrors;
-return errors === 0;
-}
-
-export const validateAdminApiKey = validate1624;
-const schema647 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","created_at","expires_at","last_used_at","owner"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"}}};
-const schema648 = {"type":"object","additionalProperties":false,"required":["type","object","id","name","created_at","role"],"properties":{"type":{"type":"string"},"object":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
-
-function validate1625(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((((data.type === undefined) && (missing0 = "type")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.role === undefined) && (missing0 = "role"))){
-validate1625.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema648.required,parentSchema:schema648,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((((key0 === "type") || (key0 === "object")) || (key0 === "id")) || (key0 === "name")) || (key0 === "created_at")) || (key0 === "role"))){
-validate1625.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema648,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1625.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema648.properties.type.type,parentSchema:schema648.properties.type,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.object !== undefined){
-let data1 = data.object;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate1625.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema648.properties.object.type,parentSchema:schema648.properties.object,data:data1}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.id !== undefined){
-let data2 = data.id;
-const _errs6 = errors;
-if(typeof data2 !== "string"){
-validate1625.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema648.properties.id.type,parentSchema:schema648.properties.id,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data3 = data.name;
-const _errs8 = errors;
-if(typeof data3 !== "string"){
-validate1625.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema648.properties.name.type,parentSchema:schema648.properties.name,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.created_at !== undefined){
-let data4 = data.created_at;
-const _errs10 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1625.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema648.properties.created_at.type,parentSchema:schema648.properties.created_at,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.role !== undefined){
-let data5 = data.role;
-const _errs12 = errors;
-if(typeof data5 !== "string"){
-validate1625.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema648.properties.role.type,parentSchema:schema648.properties.role,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1625.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema648.type,parentSchema:schema648,data}];
-return false;
-}
-}
-validate1625.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate1624(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.redacted_value === undefined) && (missing0 = "redacted_value"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.expires_at === undefined) && (missing0 = "expires_at"))) || ((data.last_used_at === undefined) && (missing0 = "last_used_at"))) || ((data.owner === undefined) && (missing0 = "owner"))){
-validate1624.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema647.required,parentSchema:schema647,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((((((key0 === "object") || (key0 === "id")) || (key0 === "name")) || (key0 === "redacted_value")) || (key0 === "created_at")) || (key0 === "expires_at")) || (key0 === "last_used_at")) || (key0 === "owner"))){
-validate1624.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema647,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1624.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema647.properties.object.type,parentSchema:schema647.properties.object,data:data0}];
-return false;
-}
-if("organization.admin_api_key" !== data0){
-validate1624.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema647.properties.object,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.id !== undefined){
-let data1 = data.id;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate1624.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema647.properties.id.type,parentSchema:schema647.properties.id,data:data1}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data2 = data.name;
-const _errs6 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate1624.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema647.properties.name.type},message:"must be string,null",schema:schema647.properties.name.type,parentSchema:schema647.properties.name,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.redacted_value !== undefined){
-let data3 = data.redacted_value;
-const _errs8 = errors;
-if(typeof data3 !== "string"){
-validate1624.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema647.properties.redacted_value.type,parentSchema:schema647.properties.redacted_value,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.created_at !== undefined){
-let data4 = data.created_at;
-const _errs10 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1624.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema647.properties.created_at.type,parentSchema:schema647.properties.created_at,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.expires_at !== undefined){
-let data5 = data.expires_at;
-const _errs12 = errors;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1624.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema647.properties.expires_at.type},message:"must be integer,null",schema:schema647.properties.expires_at.type,parentSchema:schema647.properties.expires_at,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.last_used_at !== undefined){
-let data6 = data.last_used_at;
-const _errs14 = errors;
-if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1624.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema647.properties.last_used_at.type},message:"must be integer,null",schema:schema647.properties.last_used_at.type,parentSchema:schema647.properties.last_used_at,data:data6}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.owner !== undefined){
-const _errs16 = errors;
-if(!(validate1625(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
-vErrors = vErrors === null ? validate1625.errors : vErrors.concat(validate1625.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1624.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema647.type,parentSchema:schema647,data}];
-return false;
-}
-}
-validate1624.errors = vErrors;
-return errors === 0;
-}
-
-export const validateAdminApiKeyOwner = validate1627;
-
-function validate1627(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((((data.type === undefined) && (missing0 = "type")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.role === undefined) && (missing0 = "role"))){
-validate1627.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema648.required,parentSchema:schema648,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((((key0 === "type") || (key0 === "object")) || (key0 === "id")) || (key0 === "name")) || (key0 === "created_at")) || (key0 === "role"))){
-validate1627.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema648,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1627.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema648.properties.type.type,parentSchema:schema648.properties.type,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.object !== undefined){
-let data1 = data.object;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate1627.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema648.properties.object.type,parentSchema:schema648.properties.object,data:data1}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.id !== undefined){
-let data2 = data.id;
-const _errs6 = errors;
-if(typeof data2 !== "string"){
-validate1627.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema648.properties.id.type,parentSchema:schema648.properties.id,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data3 = data.name;
-const _errs8 = errors;
-if(typeof data3 !== "string"){
-validate1627.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema648.properties.name.type,parentSchema:schema648.properties.name,data:data3}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.created_at !== undefined){
-let data4 = data.created_at;
-const _errs10 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1627.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema648.properties.created_at.type,parentSchema:schema648.properties.created_at,data:data4}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.role !== undefined){
-let data5 = data.role;
-const _errs12 = errors;
-if(typeof data5 !== "string"){
-validate1627.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema648.properties.role.type,parentSchema:schema648.properties.role,data:data5}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate1627.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema648.type,parentSchema:schema648,data}];
-return false;
-}
-}
-validate1627.errors = vErrors;
-return errors === 0;
-}
-
-export const validateAdminApiKeyList = validate1628;
-const schema650 = {"type":"object","additionalProperties":false,"required":["object","data","has_more","first_id","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AdminApiKey"}},"has_more":{"type":"boolean"},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
-
-function validate1628(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.last_id === undefined) && (missing0 = "last_id"))){
-validate1628.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema650.required,parentSchema:schema650,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "has_more")) || (key0 === "first_id")) || (key0 === "last_id"))){
-validate1628.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema650,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.object !== undefined){
-let data0 = data.object;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate1628.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema650.properties.object.type,parentSchema:schema650.properties.object,data:data0}];
+validate1588.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema628.properties.object.type,parentSchema:schema628.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1628.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema650.properties.object,data:data0}];
+validate1588.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema628.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -83202,8 +79502,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate1624(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1624.errors : vErrors.concat(validate1624.errors);
+if(!(validate1567(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1567.errors : vErrors.concat(validate1567.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs6 === errors;
@@ -83213,34 +79513,34 @@ break;
 }
 }
 else {
-validate1628.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema650.properties.data.type,parentSchema:schema650.properties.data,data:data1}];
+validate1588.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema628.properties.data.type,parentSchema:schema628.properties.data,data:data1}];
 return false;
 }
 }
 var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.has_more !== undefined){
-let data3 = data.has_more;
-const _errs7 = errors;
-if(typeof data3 !== "boolean"){
-validate1628.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema650.properties.has_more.type,parentSchema:schema650.properties.has_more,data:data3}];
-return false;
-}
-var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.first_id !== undefined){
-let data4 = data.first_id;
+let data3 = data.first_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1588.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema628.properties.first_id.type},message:"must be string,null",schema:schema628.properties.first_id.type,parentSchema:schema628.properties.first_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data4 = data.has_more;
 const _errs9 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate1628.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema650.properties.first_id.type},message:"must be string,null",schema:schema650.properties.first_id.type,parentSchema:schema650.properties.first_id,data:data4}];
+if(typeof data4 !== "boolean"){
+validate1588.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema628.properties.has_more.type,parentSchema:schema628.properties.has_more,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -83253,7 +79553,7 @@ if(data.last_id !== undefined){
 let data5 = data.last_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1628.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema650.properties.last_id.type},message:"must be string,null",schema:schema650.properties.last_id.type,parentSchema:schema650.properties.last_id,data:data5}];
+validate1588.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema628.properties.last_id.type},message:"must be string,null",schema:schema628.properties.last_id.type,parentSchema:schema628.properties.last_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -83269,66 +79569,4669 @@ var valid0 = true;
 }
 }
 else {
-validate1628.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema650.type,parentSchema:schema650,data}];
+validate1588.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema628.type,parentSchema:schema628,data}];
 return false;
 }
 }
-validate1628.errors = vErrors;
+validate1588.errors = vErrors;
 return errors === 0;
 }
 
-export const validateAdminApiKeyCreateRequest = validate1630;
-const schema651 = {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"expires_in_seconds":{"type":"integer","minimum":1,"maximum":31536000}}};
-const schema652 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f]*$"};
+export const validateSettleEffectRequest = validate1590;
+const schema629 = {"type":"object","additionalProperties":false,"required":["state"],"properties":{"state":{"$ref":"#/components/schemas/SettledState"},"note":{"type":["string","null"],"maxLength":1000}}};
+
+function validate1590(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.state === undefined) && (missing0 = "state")){
+validate1590.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema629.required,parentSchema:schema629,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "state") || (key0 === "note"))){
+validate1590.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema629,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.state !== undefined){
+const _errs2 = errors;
+if(!(validate1576(data.state, {instancePath:instancePath+"/state",parentData:data,parentDataProperty:"state",rootData}))){
+vErrors = vErrors === null ? validate1576.errors : vErrors.concat(validate1576.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.note !== undefined){
+let data1 = data.note;
+const _errs3 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate1590.errors = [{instancePath:instancePath+"/note",schemaPath:"#/properties/note/type",keyword:"type",params:{type: schema629.properties.note.type},message:"must be string,null",schema:schema629.properties.note.type,parentSchema:schema629.properties.note,data:data1}];
+return false;
+}
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(data1.length > 2 * 1000 || (data1.length > 1000 && func2(data1) > 1000)){
+validate1590.errors = [{instancePath:instancePath+"/note",schemaPath:"#/properties/note/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",schema:1000,parentSchema:schema629.properties.note,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1590.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema629.type,parentSchema:schema629,data}];
+return false;
+}
+}
+validate1590.errors = vErrors;
+return errors === 0;
+}
+
+export const validateDeletedExchanges = validate1592;
+const schema630 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"response.exchanges.deleted"},"deleted":{"type":"boolean","const":true}}};
+
+function validate1592(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
+validate1592.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema630.required,parentSchema:schema630,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "id") || (key0 === "object")) || (key0 === "deleted"))){
+validate1592.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema630,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1592.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema630.properties.id.type,parentSchema:schema630.properties.id,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1592.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema630.properties.object.type,parentSchema:schema630.properties.object,data:data1}];
+return false;
+}
+if("response.exchanges.deleted" !== data1){
+validate1592.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "response.exchanges.deleted"},message:"must be equal to constant",schema:"response.exchanges.deleted",parentSchema:schema630.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deleted !== undefined){
+let data2 = data.deleted;
+const _errs6 = errors;
+if(typeof data2 !== "boolean"){
+validate1592.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema630.properties.deleted.type,parentSchema:schema630.properties.deleted,data:data2}];
+return false;
+}
+if(true !== data2){
+validate1592.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema630.properties.deleted,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1592.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema630.type,parentSchema:schema630,data}];
+return false;
+}
+}
+validate1592.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageResponse = validate1593;
+const schema631 = {"type":"object","additionalProperties":false,"required":["object","data","has_more","next_page"],"properties":{"object":{"type":"string","const":"page"},"data":{"type":"array","items":{"$ref":"#/components/schemas/UsageTimeBucket"}},"has_more":{"type":"boolean"},"next_page":{"type":["string","null"]}}};
+const schema632 = {"type":"object","additionalProperties":false,"required":["object","start_time","end_time","results"],"properties":{"object":{"type":"string","const":"bucket"},"start_time":{"type":"integer"},"end_time":{"type":"integer"},"results":{"type":"array","items":{"$ref":"#/components/schemas/UsageResult"}}}};
+const schema633 = {"type":"object","required":["object"],"discriminator":{"propertyName":"object"},"oneOf":[{"$ref":"#/components/schemas/UsageCompletionsResult"},{"$ref":"#/components/schemas/UsageEmbeddingsResult"},{"$ref":"#/components/schemas/UsageModerationsResult"},{"$ref":"#/components/schemas/UsageImagesResult"},{"$ref":"#/components/schemas/UsageAudioSpeechesResult"},{"$ref":"#/components/schemas/UsageAudioTranscriptionsResult"},{"$ref":"#/components/schemas/UsageVectorStoresResult"},{"$ref":"#/components/schemas/UsageCodeInterpreterSessionsResult"},{"$ref":"#/components/schemas/UsageFileSearchCallsResult"},{"$ref":"#/components/schemas/UsageWebSearchCallsResult"},{"$ref":"#/components/schemas/CostsResult"}],"x-tags":["organization.usage.completions.result","organization.usage.embeddings.result","organization.usage.moderations.result","organization.usage.images.result","organization.usage.audio_speeches.result","organization.usage.audio_transcriptions.result","organization.usage.vector_stores.result","organization.usage.code_interpreter_sessions.result","organization.usage.file_searches.result","organization.usage.web_searches.result","organization.costs.result"]};
+const schema634 = {"type":"object","additionalProperties":false,"required":["object","input_tokens","input_cached_tokens","input_cache_write_tokens","input_uncached_tokens","output_tokens","num_model_requests","project_id","user_id","api_key_id","model","batch","service_tier"],"properties":{"object":{"type":"string","const":"organization.usage.completions.result"},"input_tokens":{"type":"integer","minimum":0},"input_cached_tokens":{"type":"integer","minimum":0},"input_cache_write_tokens":{"type":"integer","minimum":0},"input_uncached_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"batch":{"type":["boolean","null"]},"service_tier":{"type":["string","null"]}}};
+
+function validate1596(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.input_cached_tokens === undefined) && (missing0 = "input_cached_tokens"))) || ((data.input_cache_write_tokens === undefined) && (missing0 = "input_cache_write_tokens"))) || ((data.input_uncached_tokens === undefined) && (missing0 = "input_uncached_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.batch === undefined) && (missing0 = "batch"))) || ((data.service_tier === undefined) && (missing0 = "service_tier"))){
+validate1596.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema634.required,parentSchema:schema634,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func26.call(schema634.properties, key0))){
+validate1596.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema634,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1596.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema634.properties.object.type,parentSchema:schema634.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.completions.result" !== data0){
+validate1596.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema634.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1596.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.input_tokens.type,parentSchema:schema634.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1596.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_cached_tokens !== undefined){
+let data2 = data.input_cached_tokens;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1596.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.input_cached_tokens.type,parentSchema:schema634.properties.input_cached_tokens,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1596.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.input_cached_tokens,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_cache_write_tokens !== undefined){
+let data3 = data.input_cache_write_tokens;
+const _errs8 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1596.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.input_cache_write_tokens.type,parentSchema:schema634.properties.input_cache_write_tokens,data:data3}];
+return false;
+}
+if(errors === _errs8){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate1596.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.input_cache_write_tokens,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_uncached_tokens !== undefined){
+let data4 = data.input_uncached_tokens;
+const _errs10 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1596.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.input_uncached_tokens.type,parentSchema:schema634.properties.input_uncached_tokens,data:data4}];
+return false;
+}
+if(errors === _errs10){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate1596.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.input_uncached_tokens,data:data4}];
+return false;
+}
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens !== undefined){
+let data5 = data.output_tokens;
+const _errs12 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate1596.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.output_tokens.type,parentSchema:schema634.properties.output_tokens,data:data5}];
+return false;
+}
+if(errors === _errs12){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+validate1596.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.output_tokens,data:data5}];
+return false;
+}
+}
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data6 = data.num_model_requests;
+const _errs14 = errors;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+validate1596.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.num_model_requests.type,parentSchema:schema634.properties.num_model_requests,data:data6}];
+return false;
+}
+if(errors === _errs14){
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+validate1596.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.num_model_requests,data:data6}];
+return false;
+}
+}
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data7 = data.project_id;
+const _errs16 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1596.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema634.properties.project_id.type},message:"must be string,null",schema:schema634.properties.project_id.type,parentSchema:schema634.properties.project_id,data:data7}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data8 = data.user_id;
+const _errs18 = errors;
+if((typeof data8 !== "string") && (data8 !== null)){
+validate1596.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema634.properties.user_id.type},message:"must be string,null",schema:schema634.properties.user_id.type,parentSchema:schema634.properties.user_id,data:data8}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data9 = data.api_key_id;
+const _errs20 = errors;
+if((typeof data9 !== "string") && (data9 !== null)){
+validate1596.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema634.properties.api_key_id.type},message:"must be string,null",schema:schema634.properties.api_key_id.type,parentSchema:schema634.properties.api_key_id,data:data9}];
+return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data10 = data.model;
+const _errs22 = errors;
+if((typeof data10 !== "string") && (data10 !== null)){
+validate1596.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema634.properties.model.type},message:"must be string,null",schema:schema634.properties.model.type,parentSchema:schema634.properties.model,data:data10}];
+return false;
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.batch !== undefined){
+let data11 = data.batch;
+const _errs24 = errors;
+if((typeof data11 !== "boolean") && (data11 !== null)){
+validate1596.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema634.properties.batch.type},message:"must be boolean,null",schema:schema634.properties.batch.type,parentSchema:schema634.properties.batch,data:data11}];
+return false;
+}
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.service_tier !== undefined){
+let data12 = data.service_tier;
+const _errs26 = errors;
+if((typeof data12 !== "string") && (data12 !== null)){
+validate1596.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema634.properties.service_tier.type},message:"must be string,null",schema:schema634.properties.service_tier.type,parentSchema:schema634.properties.service_tier,data:data12}];
+return false;
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1596.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema634.type,parentSchema:schema634,data}];
+return false;
+}
+}
+validate1596.errors = vErrors;
+return errors === 0;
+}
+
+const schema635 = {"type":"object","additionalProperties":false,"required":["object","input_tokens","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.embeddings.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1597(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1597.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema635.required,parentSchema:schema635,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "input_tokens")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
+validate1597.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema635,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1597.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema635.properties.object.type,parentSchema:schema635.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.embeddings.result" !== data0){
+validate1597.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema635.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1597.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema635.properties.input_tokens.type,parentSchema:schema635.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1597.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema635.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1597.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema635.properties.num_model_requests.type,parentSchema:schema635.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1597.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema635.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1597.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema635.properties.project_id.type},message:"must be string,null",schema:schema635.properties.project_id.type,parentSchema:schema635.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1597.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema635.properties.user_id.type},message:"must be string,null",schema:schema635.properties.user_id.type,parentSchema:schema635.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1597.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema635.properties.api_key_id.type},message:"must be string,null",schema:schema635.properties.api_key_id.type,parentSchema:schema635.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1597.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema635.properties.model.type},message:"must be string,null",schema:schema635.properties.model.type,parentSchema:schema635.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1597.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema635.type,parentSchema:schema635,data}];
+return false;
+}
+}
+validate1597.errors = vErrors;
+return errors === 0;
+}
+
+const schema636 = {"type":"object","additionalProperties":false,"required":["object","input_tokens","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.moderations.result"},"input_tokens":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1598(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1598.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema636.required,parentSchema:schema636,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "input_tokens")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
+validate1598.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema636,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1598.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema636.properties.object.type,parentSchema:schema636.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.moderations.result" !== data0){
+validate1598.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema636.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1598.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema636.properties.input_tokens.type,parentSchema:schema636.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1598.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema636.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1598.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema636.properties.num_model_requests.type,parentSchema:schema636.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1598.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema636.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1598.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema636.properties.project_id.type},message:"must be string,null",schema:schema636.properties.project_id.type,parentSchema:schema636.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1598.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema636.properties.user_id.type},message:"must be string,null",schema:schema636.properties.user_id.type,parentSchema:schema636.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1598.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema636.properties.api_key_id.type},message:"must be string,null",schema:schema636.properties.api_key_id.type,parentSchema:schema636.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1598.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema636.properties.model.type},message:"must be string,null",schema:schema636.properties.model.type,parentSchema:schema636.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1598.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema636.type,parentSchema:schema636,data}];
+return false;
+}
+}
+validate1598.errors = vErrors;
+return errors === 0;
+}
+
+const schema637 = {"type":"object","additionalProperties":false,"required":["object","images","num_model_requests","source","size","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.images.result"},"images":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"source":{"type":["string","null"]},"size":{"type":["string","null"]},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1599(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((((data.object === undefined) && (missing0 = "object")) || ((data.images === undefined) && (missing0 = "images"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.source === undefined) && (missing0 = "source"))) || ((data.size === undefined) && (missing0 = "size"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1599.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema637.required,parentSchema:schema637,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func26.call(schema637.properties, key0))){
+validate1599.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema637,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1599.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema637.properties.object.type,parentSchema:schema637.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.images.result" !== data0){
+validate1599.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema637.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.images !== undefined){
+let data1 = data.images;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1599.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema637.properties.images.type,parentSchema:schema637.properties.images,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1599.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema637.properties.images,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1599.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema637.properties.num_model_requests.type,parentSchema:schema637.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1599.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema637.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.source !== undefined){
+let data3 = data.source;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1599.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema637.properties.source.type},message:"must be string,null",schema:schema637.properties.source.type,parentSchema:schema637.properties.source,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+let data4 = data.size;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1599.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema637.properties.size.type},message:"must be string,null",schema:schema637.properties.size.type,parentSchema:schema637.properties.size,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data5 = data.project_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1599.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema637.properties.project_id.type},message:"must be string,null",schema:schema637.properties.project_id.type,parentSchema:schema637.properties.project_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data6 = data.user_id;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1599.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema637.properties.user_id.type},message:"must be string,null",schema:schema637.properties.user_id.type,parentSchema:schema637.properties.user_id,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data7 = data.api_key_id;
+const _errs16 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1599.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema637.properties.api_key_id.type},message:"must be string,null",schema:schema637.properties.api_key_id.type,parentSchema:schema637.properties.api_key_id,data:data7}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data8 = data.model;
+const _errs18 = errors;
+if((typeof data8 !== "string") && (data8 !== null)){
+validate1599.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema637.properties.model.type},message:"must be string,null",schema:schema637.properties.model.type,parentSchema:schema637.properties.model,data:data8}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1599.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema637.type,parentSchema:schema637,data}];
+return false;
+}
+}
+validate1599.errors = vErrors;
+return errors === 0;
+}
+
+const schema638 = {"type":"object","additionalProperties":false,"required":["object","characters","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.audio_speeches.result"},"characters":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1600(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.characters === undefined) && (missing0 = "characters"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1600.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema638.required,parentSchema:schema638,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "characters")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
+validate1600.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema638,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1600.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema638.properties.object.type,parentSchema:schema638.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.audio_speeches.result" !== data0){
+validate1600.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema638.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.characters !== undefined){
+let data1 = data.characters;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1600.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema638.properties.characters.type,parentSchema:schema638.properties.characters,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1600.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema638.properties.characters,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1600.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema638.properties.num_model_requests.type,parentSchema:schema638.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1600.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema638.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1600.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema638.properties.project_id.type},message:"must be string,null",schema:schema638.properties.project_id.type,parentSchema:schema638.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1600.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema638.properties.user_id.type},message:"must be string,null",schema:schema638.properties.user_id.type,parentSchema:schema638.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1600.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema638.properties.api_key_id.type},message:"must be string,null",schema:schema638.properties.api_key_id.type,parentSchema:schema638.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1600.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema638.properties.model.type},message:"must be string,null",schema:schema638.properties.model.type,parentSchema:schema638.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1600.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema638.type,parentSchema:schema638,data}];
+return false;
+}
+}
+validate1600.errors = vErrors;
+return errors === 0;
+}
+
+const schema639 = {"type":"object","additionalProperties":false,"required":["object","seconds","num_model_requests","project_id","user_id","api_key_id","model"],"properties":{"object":{"type":"string","const":"organization.usage.audio_transcriptions.result"},"seconds":{"type":"integer","minimum":0},"num_model_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+
+function validate1601(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.seconds === undefined) && (missing0 = "seconds"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1601.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema639.required,parentSchema:schema639,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "seconds")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
+validate1601.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema639,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1601.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema639.properties.object.type,parentSchema:schema639.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.audio_transcriptions.result" !== data0){
+validate1601.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema639.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seconds !== undefined){
+let data1 = data.seconds;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1601.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema639.properties.seconds.type,parentSchema:schema639.properties.seconds,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1601.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema639.properties.seconds,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1601.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema639.properties.num_model_requests.type,parentSchema:schema639.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1601.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema639.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1601.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema639.properties.project_id.type},message:"must be string,null",schema:schema639.properties.project_id.type,parentSchema:schema639.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1601.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema639.properties.user_id.type},message:"must be string,null",schema:schema639.properties.user_id.type,parentSchema:schema639.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1601.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema639.properties.api_key_id.type},message:"must be string,null",schema:schema639.properties.api_key_id.type,parentSchema:schema639.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1601.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema639.properties.model.type},message:"must be string,null",schema:schema639.properties.model.type,parentSchema:schema639.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1601.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema639.type,parentSchema:schema639,data}];
+return false;
+}
+}
+validate1601.errors = vErrors;
+return errors === 0;
+}
+
+const schema640 = {"type":"object","additionalProperties":false,"required":["object","usage_bytes","project_id"],"properties":{"object":{"type":"string","const":"organization.usage.vector_stores.result"},"usage_bytes":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
+
+function validate1602(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.object === undefined) && (missing0 = "object")) || ((data.usage_bytes === undefined) && (missing0 = "usage_bytes"))) || ((data.project_id === undefined) && (missing0 = "project_id"))){
+validate1602.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema640.required,parentSchema:schema640,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "object") || (key0 === "usage_bytes")) || (key0 === "project_id"))){
+validate1602.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema640,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1602.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema640.properties.object.type,parentSchema:schema640.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.vector_stores.result" !== data0){
+validate1602.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema640.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage_bytes !== undefined){
+let data1 = data.usage_bytes;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1602.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema640.properties.usage_bytes.type,parentSchema:schema640.properties.usage_bytes,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1602.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema640.properties.usage_bytes,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs6 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1602.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema640.properties.project_id.type},message:"must be string,null",schema:schema640.properties.project_id.type,parentSchema:schema640.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1602.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema640.type,parentSchema:schema640,data}];
+return false;
+}
+}
+validate1602.errors = vErrors;
+return errors === 0;
+}
+
+const schema641 = {"type":"object","additionalProperties":false,"required":["object","num_sessions","project_id"],"properties":{"object":{"type":"string","const":"organization.usage.code_interpreter_sessions.result"},"num_sessions":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]}}};
+
+function validate1603(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.object === undefined) && (missing0 = "object")) || ((data.num_sessions === undefined) && (missing0 = "num_sessions"))) || ((data.project_id === undefined) && (missing0 = "project_id"))){
+validate1603.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema641.required,parentSchema:schema641,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "object") || (key0 === "num_sessions")) || (key0 === "project_id"))){
+validate1603.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema641,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1603.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema641.properties.object.type,parentSchema:schema641.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.code_interpreter_sessions.result" !== data0){
+validate1603.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema641.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_sessions !== undefined){
+let data1 = data.num_sessions;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1603.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema641.properties.num_sessions.type,parentSchema:schema641.properties.num_sessions,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1603.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema641.properties.num_sessions,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs6 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1603.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema641.properties.project_id.type},message:"must be string,null",schema:schema641.properties.project_id.type,parentSchema:schema641.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1603.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema641.type,parentSchema:schema641,data}];
+return false;
+}
+}
+validate1603.errors = vErrors;
+return errors === 0;
+}
+
+const schema642 = {"type":"object","additionalProperties":false,"required":["object","num_requests","project_id","user_id","api_key_id","vector_store_id"],"properties":{"object":{"type":"string","const":"organization.usage.file_searches.result"},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"vector_store_id":{"type":["string","null"]}}};
+
+function validate1604(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((data.object === undefined) && (missing0 = "object")) || ((data.num_requests === undefined) && (missing0 = "num_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.vector_store_id === undefined) && (missing0 = "vector_store_id"))){
+validate1604.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema642.required,parentSchema:schema642,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((key0 === "object") || (key0 === "num_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "vector_store_id"))){
+validate1604.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema642,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1604.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema642.properties.object.type,parentSchema:schema642.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.file_searches.result" !== data0){
+validate1604.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema642.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_requests !== undefined){
+let data1 = data.num_requests;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1604.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema642.properties.num_requests.type,parentSchema:schema642.properties.num_requests,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1604.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema642.properties.num_requests,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs6 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1604.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema642.properties.project_id.type},message:"must be string,null",schema:schema642.properties.project_id.type,parentSchema:schema642.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data3 = data.user_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1604.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema642.properties.user_id.type},message:"must be string,null",schema:schema642.properties.user_id.type,parentSchema:schema642.properties.user_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data4 = data.api_key_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1604.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema642.properties.api_key_id.type},message:"must be string,null",schema:schema642.properties.api_key_id.type,parentSchema:schema642.properties.api_key_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.vector_store_id !== undefined){
+let data5 = data.vector_store_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1604.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema642.properties.vector_store_id.type},message:"must be string,null",schema:schema642.properties.vector_store_id.type,parentSchema:schema642.properties.vector_store_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1604.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema642.type,parentSchema:schema642,data}];
+return false;
+}
+}
+validate1604.errors = vErrors;
+return errors === 0;
+}
+
+const schema643 = {"type":"object","additionalProperties":false,"required":["object","num_model_requests","num_requests","project_id","user_id","api_key_id","model","context_level"],"properties":{"object":{"type":"string","const":"organization.usage.web_searches.result"},"num_model_requests":{"type":"integer","minimum":0},"num_requests":{"type":"integer","minimum":0},"project_id":{"type":["string","null"]},"user_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"model":{"type":["string","null"]},"context_level":{"type":["string","null"]}}};
+
+function validate1605(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((((data.object === undefined) && (missing0 = "object")) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.num_requests === undefined) && (missing0 = "num_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.context_level === undefined) && (missing0 = "context_level"))){
+validate1605.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema643.required,parentSchema:schema643,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((((key0 === "object") || (key0 === "num_model_requests")) || (key0 === "num_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model")) || (key0 === "context_level"))){
+validate1605.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema643,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1605.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema643.properties.object.type,parentSchema:schema643.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.web_searches.result" !== data0){
+validate1605.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema643.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data1 = data.num_model_requests;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1605.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema643.properties.num_model_requests.type,parentSchema:schema643.properties.num_model_requests,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1605.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema643.properties.num_model_requests,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_requests !== undefined){
+let data2 = data.num_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1605.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema643.properties.num_requests.type,parentSchema:schema643.properties.num_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1605.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema643.properties.num_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1605.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema643.properties.project_id.type},message:"must be string,null",schema:schema643.properties.project_id.type,parentSchema:schema643.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1605.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema643.properties.user_id.type},message:"must be string,null",schema:schema643.properties.user_id.type,parentSchema:schema643.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1605.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema643.properties.api_key_id.type},message:"must be string,null",schema:schema643.properties.api_key_id.type,parentSchema:schema643.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1605.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema643.properties.model.type},message:"must be string,null",schema:schema643.properties.model.type,parentSchema:schema643.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.context_level !== undefined){
+let data7 = data.context_level;
+const _errs16 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1605.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema643.properties.context_level.type},message:"must be string,null",schema:schema643.properties.context_level.type,parentSchema:schema643.properties.context_level,data:data7}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1605.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema643.type,parentSchema:schema643,data}];
+return false;
+}
+}
+validate1605.errors = vErrors;
+return errors === 0;
+}
+
+const schema644 = {"type":"object","additionalProperties":false,"required":["object","amount","line_item","project_id","api_key_id","quantity","quantity_unit"],"properties":{"object":{"type":"string","const":"organization.costs.result"},"amount":{"$ref":"#/components/schemas/CostAmount"},"line_item":{"type":["string","null"]},"project_id":{"type":["string","null"]},"api_key_id":{"type":["string","null"]},"quantity":{"type":["number","null"]},"quantity_unit":{"type":["string","null"]}}};
+const schema645 = {"type":"object","additionalProperties":false,"required":["value","currency"],"properties":{"value":{"type":"number","minimum":0},"currency":{"type":"string"}}};
+
+function validate1607(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.value === undefined) && (missing0 = "value")) || ((data.currency === undefined) && (missing0 = "currency"))){
+validate1607.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema645.required,parentSchema:schema645,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "value") || (key0 === "currency"))){
+validate1607.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema645,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.value !== undefined){
+let data0 = data.value;
+const _errs2 = errors;
+if(errors === _errs2){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1607.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema645.properties.value,data:data0}];
+return false;
+}
+}
+else {
+validate1607.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema645.properties.value.type,parentSchema:schema645.properties.value,data:data0}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.currency !== undefined){
+let data1 = data.currency;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1607.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema645.properties.currency.type,parentSchema:schema645.properties.currency,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1607.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema645.type,parentSchema:schema645,data}];
+return false;
+}
+}
+validate1607.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1606(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.amount === undefined) && (missing0 = "amount"))) || ((data.line_item === undefined) && (missing0 = "line_item"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.quantity === undefined) && (missing0 = "quantity"))) || ((data.quantity_unit === undefined) && (missing0 = "quantity_unit"))){
+validate1606.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema644.required,parentSchema:schema644,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "amount")) || (key0 === "line_item")) || (key0 === "project_id")) || (key0 === "api_key_id")) || (key0 === "quantity")) || (key0 === "quantity_unit"))){
+validate1606.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema644,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1606.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema644.properties.object.type,parentSchema:schema644.properties.object,data:data0}];
+return false;
+}
+if("organization.costs.result" !== data0){
+validate1606.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema644.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.amount !== undefined){
+const _errs4 = errors;
+if(!(validate1607(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
+vErrors = vErrors === null ? validate1607.errors : vErrors.concat(validate1607.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.line_item !== undefined){
+let data2 = data.line_item;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1606.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema644.properties.line_item.type},message:"must be string,null",schema:schema644.properties.line_item.type,parentSchema:schema644.properties.line_item,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1606.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema644.properties.project_id.type},message:"must be string,null",schema:schema644.properties.project_id.type,parentSchema:schema644.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data4 = data.api_key_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1606.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema644.properties.api_key_id.type},message:"must be string,null",schema:schema644.properties.api_key_id.type,parentSchema:schema644.properties.api_key_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.quantity !== undefined){
+let data5 = data.quantity;
+const _errs11 = errors;
+if((!((typeof data5 == "number") && (isFinite(data5)))) && (data5 !== null)){
+validate1606.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema644.properties.quantity.type},message:"must be number,null",schema:schema644.properties.quantity.type,parentSchema:schema644.properties.quantity,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.quantity_unit !== undefined){
+let data6 = data.quantity_unit;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1606.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema644.properties.quantity_unit.type},message:"must be string,null",schema:schema644.properties.quantity_unit.type,parentSchema:schema644.properties.quantity_unit,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1606.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema644.type,parentSchema:schema644,data}];
+return false;
+}
+}
+validate1606.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1595(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1595.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema633.required,parentSchema:schema633,data}];
+return false;
+}
+else {
+const tag0 = data.object;
+if(typeof tag0 == "string"){
+if(tag0 === "organization.usage.completions.result"){
+if(!(validate1596(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1596.errors : vErrors.concat(validate1596.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.embeddings.result"){
+if(!(validate1597(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1597.errors : vErrors.concat(validate1597.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.moderations.result"){
+if(!(validate1598(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1598.errors : vErrors.concat(validate1598.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.images.result"){
+if(!(validate1599(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1599.errors : vErrors.concat(validate1599.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_speeches.result"){
+if(!(validate1600(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1600.errors : vErrors.concat(validate1600.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_transcriptions.result"){
+if(!(validate1601(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1601.errors : vErrors.concat(validate1601.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.vector_stores.result"){
+if(!(validate1602(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1602.errors : vErrors.concat(validate1602.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
+if(!(validate1603(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1603.errors : vErrors.concat(validate1603.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.file_searches.result"){
+if(!(validate1604(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1604.errors : vErrors.concat(validate1604.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.web_searches.result"){
+if(!(validate1605(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1605.errors : vErrors.concat(validate1605.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.costs.result"){
+if(!(validate1606(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1606.errors : vErrors.concat(validate1606.errors);
+errors = vErrors.length;
+}
+}
+else {
+validate1595.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema633.discriminator,parentSchema:schema633,data}];
+return false;
+}
+}
+else {
+validate1595.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema633.discriminator,parentSchema:schema633,data}];
+return false;
+}
+}
+}
+else {
+validate1595.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema633.type,parentSchema:schema633,data}];
+return false;
+}
+}
+validate1595.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1594(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.object === undefined) && (missing0 = "object")) || ((data.start_time === undefined) && (missing0 = "start_time"))) || ((data.end_time === undefined) && (missing0 = "end_time"))) || ((data.results === undefined) && (missing0 = "results"))){
+validate1594.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema632.required,parentSchema:schema632,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "object") || (key0 === "start_time")) || (key0 === "end_time")) || (key0 === "results"))){
+validate1594.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema632,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1594.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema632.properties.object.type,parentSchema:schema632.properties.object,data:data0}];
+return false;
+}
+if("bucket" !== data0){
+validate1594.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema632.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.start_time !== undefined){
+let data1 = data.start_time;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1594.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema632.properties.start_time.type,parentSchema:schema632.properties.start_time,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.end_time !== undefined){
+let data2 = data.end_time;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1594.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema632.properties.end_time.type,parentSchema:schema632.properties.end_time,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.results !== undefined){
+let data3 = data.results;
+const _errs8 = errors;
+if(errors === _errs8){
+if(Array.isArray(data3)){
+var valid1 = true;
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+const _errs10 = errors;
+if(!(validate1595(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1595.errors : vErrors.concat(validate1595.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs10 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1594.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema632.properties.results.type,parentSchema:schema632.properties.results,data:data3}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1594.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema632.type,parentSchema:schema632,data}];
+return false;
+}
+}
+validate1594.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1593(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.next_page === undefined) && (missing0 = "next_page"))){
+validate1593.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema631.required,parentSchema:schema631,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "object") || (key0 === "data")) || (key0 === "has_more")) || (key0 === "next_page"))){
+validate1593.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema631,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1593.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema631.properties.object.type,parentSchema:schema631.properties.object,data:data0}];
+return false;
+}
+if("page" !== data0){
+validate1593.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "page"},message:"must be equal to constant",schema:"page",parentSchema:schema631.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs4 = errors;
+if(errors === _errs4){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs6 = errors;
+if(!(validate1594(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1594.errors : vErrors.concat(validate1594.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs6 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1593.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema631.properties.data.type,parentSchema:schema631.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data3 = data.has_more;
+const _errs7 = errors;
+if(typeof data3 !== "boolean"){
+validate1593.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema631.properties.has_more.type,parentSchema:schema631.properties.has_more,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.next_page !== undefined){
+let data4 = data.next_page;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1593.errors = [{instancePath:instancePath+"/next_page",schemaPath:"#/properties/next_page/type",keyword:"type",params:{type: schema631.properties.next_page.type},message:"must be string,null",schema:schema631.properties.next_page.type,parentSchema:schema631.properties.next_page,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1593.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema631.type,parentSchema:schema631,data}];
+return false;
+}
+}
+validate1593.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageTimeBucket = validate1622;
+
+function validate1622(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.object === undefined) && (missing0 = "object")) || ((data.start_time === undefined) && (missing0 = "start_time"))) || ((data.end_time === undefined) && (missing0 = "end_time"))) || ((data.results === undefined) && (missing0 = "results"))){
+validate1622.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema632.required,parentSchema:schema632,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "object") || (key0 === "start_time")) || (key0 === "end_time")) || (key0 === "results"))){
+validate1622.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema632,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1622.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema632.properties.object.type,parentSchema:schema632.properties.object,data:data0}];
+return false;
+}
+if("bucket" !== data0){
+validate1622.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "bucket"},message:"must be equal to constant",schema:"bucket",parentSchema:schema632.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.start_time !== undefined){
+let data1 = data.start_time;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1622.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema632.properties.start_time.type,parentSchema:schema632.properties.start_time,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.end_time !== undefined){
+let data2 = data.end_time;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1622.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema632.properties.end_time.type,parentSchema:schema632.properties.end_time,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.results !== undefined){
+let data3 = data.results;
+const _errs8 = errors;
+if(errors === _errs8){
+if(Array.isArray(data3)){
+var valid1 = true;
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+const _errs10 = errors;
+if(!(validate1595(data3[i0], {instancePath:instancePath+"/results/" + i0,parentData:data3,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1595.errors : vErrors.concat(validate1595.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs10 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1622.errors = [{instancePath:instancePath+"/results",schemaPath:"#/properties/results/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema632.properties.results.type,parentSchema:schema632.properties.results,data:data3}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1622.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema632.type,parentSchema:schema632,data}];
+return false;
+}
+}
+validate1622.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageResult = validate1624;
+
+function validate1624(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.object === undefined) && (missing0 = "object")){
+validate1624.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema633.required,parentSchema:schema633,data}];
+return false;
+}
+else {
+const tag0 = data.object;
+if(typeof tag0 == "string"){
+if(tag0 === "organization.usage.completions.result"){
+if(!(validate1596(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1596.errors : vErrors.concat(validate1596.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.embeddings.result"){
+if(!(validate1597(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1597.errors : vErrors.concat(validate1597.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.moderations.result"){
+if(!(validate1598(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1598.errors : vErrors.concat(validate1598.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.images.result"){
+if(!(validate1599(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1599.errors : vErrors.concat(validate1599.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_speeches.result"){
+if(!(validate1600(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1600.errors : vErrors.concat(validate1600.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.audio_transcriptions.result"){
+if(!(validate1601(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1601.errors : vErrors.concat(validate1601.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.vector_stores.result"){
+if(!(validate1602(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1602.errors : vErrors.concat(validate1602.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.code_interpreter_sessions.result"){
+if(!(validate1603(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1603.errors : vErrors.concat(validate1603.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.file_searches.result"){
+if(!(validate1604(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1604.errors : vErrors.concat(validate1604.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.usage.web_searches.result"){
+if(!(validate1605(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1605.errors : vErrors.concat(validate1605.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "organization.costs.result"){
+if(!(validate1606(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate1606.errors : vErrors.concat(validate1606.errors);
+errors = vErrors.length;
+}
+}
+else {
+validate1624.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "object", tagValue: tag0},message:"value of tag \"object\" must be in oneOf",schema:schema633.discriminator,parentSchema:schema633,data}];
+return false;
+}
+}
+else {
+validate1624.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "object", tagValue: tag0},message:"tag \"object\" must be string",schema:schema633.discriminator,parentSchema:schema633,data}];
+return false;
+}
+}
+}
+else {
+validate1624.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema633.type,parentSchema:schema633,data}];
+return false;
+}
+}
+validate1624.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageCompletionsResult = validate1636;
+
+function validate1636(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.input_cached_tokens === undefined) && (missing0 = "input_cached_tokens"))) || ((data.input_cache_write_tokens === undefined) && (missing0 = "input_cache_write_tokens"))) || ((data.input_uncached_tokens === undefined) && (missing0 = "input_uncached_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.batch === undefined) && (missing0 = "batch"))) || ((data.service_tier === undefined) && (missing0 = "service_tier"))){
+validate1636.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema634.required,parentSchema:schema634,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func26.call(schema634.properties, key0))){
+validate1636.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema634,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1636.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema634.properties.object.type,parentSchema:schema634.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.completions.result" !== data0){
+validate1636.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.completions.result"},message:"must be equal to constant",schema:"organization.usage.completions.result",parentSchema:schema634.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1636.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.input_tokens.type,parentSchema:schema634.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1636.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_cached_tokens !== undefined){
+let data2 = data.input_cached_tokens;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1636.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.input_cached_tokens.type,parentSchema:schema634.properties.input_cached_tokens,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1636.errors = [{instancePath:instancePath+"/input_cached_tokens",schemaPath:"#/properties/input_cached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.input_cached_tokens,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_cache_write_tokens !== undefined){
+let data3 = data.input_cache_write_tokens;
+const _errs8 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate1636.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.input_cache_write_tokens.type,parentSchema:schema634.properties.input_cache_write_tokens,data:data3}];
+return false;
+}
+if(errors === _errs8){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate1636.errors = [{instancePath:instancePath+"/input_cache_write_tokens",schemaPath:"#/properties/input_cache_write_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.input_cache_write_tokens,data:data3}];
+return false;
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_uncached_tokens !== undefined){
+let data4 = data.input_uncached_tokens;
+const _errs10 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1636.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.input_uncached_tokens.type,parentSchema:schema634.properties.input_uncached_tokens,data:data4}];
+return false;
+}
+if(errors === _errs10){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate1636.errors = [{instancePath:instancePath+"/input_uncached_tokens",schemaPath:"#/properties/input_uncached_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.input_uncached_tokens,data:data4}];
+return false;
+}
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens !== undefined){
+let data5 = data.output_tokens;
+const _errs12 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate1636.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.output_tokens.type,parentSchema:schema634.properties.output_tokens,data:data5}];
+return false;
+}
+if(errors === _errs12){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+validate1636.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.output_tokens,data:data5}];
+return false;
+}
+}
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data6 = data.num_model_requests;
+const _errs14 = errors;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+validate1636.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema634.properties.num_model_requests.type,parentSchema:schema634.properties.num_model_requests,data:data6}];
+return false;
+}
+if(errors === _errs14){
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+validate1636.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema634.properties.num_model_requests,data:data6}];
+return false;
+}
+}
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data7 = data.project_id;
+const _errs16 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1636.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema634.properties.project_id.type},message:"must be string,null",schema:schema634.properties.project_id.type,parentSchema:schema634.properties.project_id,data:data7}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data8 = data.user_id;
+const _errs18 = errors;
+if((typeof data8 !== "string") && (data8 !== null)){
+validate1636.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema634.properties.user_id.type},message:"must be string,null",schema:schema634.properties.user_id.type,parentSchema:schema634.properties.user_id,data:data8}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data9 = data.api_key_id;
+const _errs20 = errors;
+if((typeof data9 !== "string") && (data9 !== null)){
+validate1636.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema634.properties.api_key_id.type},message:"must be string,null",schema:schema634.properties.api_key_id.type,parentSchema:schema634.properties.api_key_id,data:data9}];
+return false;
+}
+var valid0 = _errs20 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data10 = data.model;
+const _errs22 = errors;
+if((typeof data10 !== "string") && (data10 !== null)){
+validate1636.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema634.properties.model.type},message:"must be string,null",schema:schema634.properties.model.type,parentSchema:schema634.properties.model,data:data10}];
+return false;
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.batch !== undefined){
+let data11 = data.batch;
+const _errs24 = errors;
+if((typeof data11 !== "boolean") && (data11 !== null)){
+validate1636.errors = [{instancePath:instancePath+"/batch",schemaPath:"#/properties/batch/type",keyword:"type",params:{type: schema634.properties.batch.type},message:"must be boolean,null",schema:schema634.properties.batch.type,parentSchema:schema634.properties.batch,data:data11}];
+return false;
+}
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.service_tier !== undefined){
+let data12 = data.service_tier;
+const _errs26 = errors;
+if((typeof data12 !== "string") && (data12 !== null)){
+validate1636.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema634.properties.service_tier.type},message:"must be string,null",schema:schema634.properties.service_tier.type,parentSchema:schema634.properties.service_tier,data:data12}];
+return false;
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1636.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema634.type,parentSchema:schema634,data}];
+return false;
+}
+}
+validate1636.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageEmbeddingsResult = validate1637;
+
+function validate1637(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1637.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema635.required,parentSchema:schema635,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "input_tokens")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
+validate1637.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema635,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1637.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema635.properties.object.type,parentSchema:schema635.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.embeddings.result" !== data0){
+validate1637.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.embeddings.result"},message:"must be equal to constant",schema:"organization.usage.embeddings.result",parentSchema:schema635.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1637.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema635.properties.input_tokens.type,parentSchema:schema635.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1637.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema635.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1637.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema635.properties.num_model_requests.type,parentSchema:schema635.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1637.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema635.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1637.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema635.properties.project_id.type},message:"must be string,null",schema:schema635.properties.project_id.type,parentSchema:schema635.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1637.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema635.properties.user_id.type},message:"must be string,null",schema:schema635.properties.user_id.type,parentSchema:schema635.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1637.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema635.properties.api_key_id.type},message:"must be string,null",schema:schema635.properties.api_key_id.type,parentSchema:schema635.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1637.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema635.properties.model.type},message:"must be string,null",schema:schema635.properties.model.type,parentSchema:schema635.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1637.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema635.type,parentSchema:schema635,data}];
+return false;
+}
+}
+validate1637.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageModerationsResult = validate1638;
+
+function validate1638(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1638.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema636.required,parentSchema:schema636,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "input_tokens")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
+validate1638.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema636,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1638.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema636.properties.object.type,parentSchema:schema636.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.moderations.result" !== data0){
+validate1638.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.moderations.result"},message:"must be equal to constant",schema:"organization.usage.moderations.result",parentSchema:schema636.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1638.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema636.properties.input_tokens.type,parentSchema:schema636.properties.input_tokens,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1638.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema636.properties.input_tokens,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1638.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema636.properties.num_model_requests.type,parentSchema:schema636.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1638.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema636.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1638.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema636.properties.project_id.type},message:"must be string,null",schema:schema636.properties.project_id.type,parentSchema:schema636.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1638.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema636.properties.user_id.type},message:"must be string,null",schema:schema636.properties.user_id.type,parentSchema:schema636.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1638.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema636.properties.api_key_id.type},message:"must be string,null",schema:schema636.properties.api_key_id.type,parentSchema:schema636.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1638.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema636.properties.model.type},message:"must be string,null",schema:schema636.properties.model.type,parentSchema:schema636.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1638.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema636.type,parentSchema:schema636,data}];
+return false;
+}
+}
+validate1638.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageImagesResult = validate1639;
+
+function validate1639(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((((data.object === undefined) && (missing0 = "object")) || ((data.images === undefined) && (missing0 = "images"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.source === undefined) && (missing0 = "source"))) || ((data.size === undefined) && (missing0 = "size"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1639.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema637.required,parentSchema:schema637,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func26.call(schema637.properties, key0))){
+validate1639.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema637,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1639.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema637.properties.object.type,parentSchema:schema637.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.images.result" !== data0){
+validate1639.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.images.result"},message:"must be equal to constant",schema:"organization.usage.images.result",parentSchema:schema637.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.images !== undefined){
+let data1 = data.images;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1639.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema637.properties.images.type,parentSchema:schema637.properties.images,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1639.errors = [{instancePath:instancePath+"/images",schemaPath:"#/properties/images/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema637.properties.images,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1639.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema637.properties.num_model_requests.type,parentSchema:schema637.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1639.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema637.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.source !== undefined){
+let data3 = data.source;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1639.errors = [{instancePath:instancePath+"/source",schemaPath:"#/properties/source/type",keyword:"type",params:{type: schema637.properties.source.type},message:"must be string,null",schema:schema637.properties.source.type,parentSchema:schema637.properties.source,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.size !== undefined){
+let data4 = data.size;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1639.errors = [{instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema637.properties.size.type},message:"must be string,null",schema:schema637.properties.size.type,parentSchema:schema637.properties.size,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data5 = data.project_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1639.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema637.properties.project_id.type},message:"must be string,null",schema:schema637.properties.project_id.type,parentSchema:schema637.properties.project_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data6 = data.user_id;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1639.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema637.properties.user_id.type},message:"must be string,null",schema:schema637.properties.user_id.type,parentSchema:schema637.properties.user_id,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data7 = data.api_key_id;
+const _errs16 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1639.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema637.properties.api_key_id.type},message:"must be string,null",schema:schema637.properties.api_key_id.type,parentSchema:schema637.properties.api_key_id,data:data7}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data8 = data.model;
+const _errs18 = errors;
+if((typeof data8 !== "string") && (data8 !== null)){
+validate1639.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema637.properties.model.type},message:"must be string,null",schema:schema637.properties.model.type,parentSchema:schema637.properties.model,data:data8}];
+return false;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1639.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema637.type,parentSchema:schema637,data}];
+return false;
+}
+}
+validate1639.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageAudioSpeechesResult = validate1640;
+
+function validate1640(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.characters === undefined) && (missing0 = "characters"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1640.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema638.required,parentSchema:schema638,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "characters")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
+validate1640.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema638,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1640.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema638.properties.object.type,parentSchema:schema638.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.audio_speeches.result" !== data0){
+validate1640.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_speeches.result"},message:"must be equal to constant",schema:"organization.usage.audio_speeches.result",parentSchema:schema638.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.characters !== undefined){
+let data1 = data.characters;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1640.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema638.properties.characters.type,parentSchema:schema638.properties.characters,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1640.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema638.properties.characters,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1640.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema638.properties.num_model_requests.type,parentSchema:schema638.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1640.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema638.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1640.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema638.properties.project_id.type},message:"must be string,null",schema:schema638.properties.project_id.type,parentSchema:schema638.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1640.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema638.properties.user_id.type},message:"must be string,null",schema:schema638.properties.user_id.type,parentSchema:schema638.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1640.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema638.properties.api_key_id.type},message:"must be string,null",schema:schema638.properties.api_key_id.type,parentSchema:schema638.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1640.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema638.properties.model.type},message:"must be string,null",schema:schema638.properties.model.type,parentSchema:schema638.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1640.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema638.type,parentSchema:schema638,data}];
+return false;
+}
+}
+validate1640.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageAudioTranscriptionsResult = validate1641;
+
+function validate1641(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.seconds === undefined) && (missing0 = "seconds"))) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate1641.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema639.required,parentSchema:schema639,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "seconds")) || (key0 === "num_model_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model"))){
+validate1641.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema639,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1641.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema639.properties.object.type,parentSchema:schema639.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.audio_transcriptions.result" !== data0){
+validate1641.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.audio_transcriptions.result"},message:"must be equal to constant",schema:"organization.usage.audio_transcriptions.result",parentSchema:schema639.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seconds !== undefined){
+let data1 = data.seconds;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1641.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema639.properties.seconds.type,parentSchema:schema639.properties.seconds,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1641.errors = [{instancePath:instancePath+"/seconds",schemaPath:"#/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema639.properties.seconds,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data2 = data.num_model_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1641.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema639.properties.num_model_requests.type,parentSchema:schema639.properties.num_model_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1641.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema639.properties.num_model_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1641.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema639.properties.project_id.type},message:"must be string,null",schema:schema639.properties.project_id.type,parentSchema:schema639.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1641.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema639.properties.user_id.type},message:"must be string,null",schema:schema639.properties.user_id.type,parentSchema:schema639.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1641.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema639.properties.api_key_id.type},message:"must be string,null",schema:schema639.properties.api_key_id.type,parentSchema:schema639.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1641.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema639.properties.model.type},message:"must be string,null",schema:schema639.properties.model.type,parentSchema:schema639.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1641.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema639.type,parentSchema:schema639,data}];
+return false;
+}
+}
+validate1641.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageVectorStoresResult = validate1642;
+
+function validate1642(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.object === undefined) && (missing0 = "object")) || ((data.usage_bytes === undefined) && (missing0 = "usage_bytes"))) || ((data.project_id === undefined) && (missing0 = "project_id"))){
+validate1642.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema640.required,parentSchema:schema640,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "object") || (key0 === "usage_bytes")) || (key0 === "project_id"))){
+validate1642.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema640,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1642.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema640.properties.object.type,parentSchema:schema640.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.vector_stores.result" !== data0){
+validate1642.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.vector_stores.result"},message:"must be equal to constant",schema:"organization.usage.vector_stores.result",parentSchema:schema640.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage_bytes !== undefined){
+let data1 = data.usage_bytes;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1642.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema640.properties.usage_bytes.type,parentSchema:schema640.properties.usage_bytes,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1642.errors = [{instancePath:instancePath+"/usage_bytes",schemaPath:"#/properties/usage_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema640.properties.usage_bytes,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs6 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1642.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema640.properties.project_id.type},message:"must be string,null",schema:schema640.properties.project_id.type,parentSchema:schema640.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1642.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema640.type,parentSchema:schema640,data}];
+return false;
+}
+}
+validate1642.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageCodeInterpreterSessionsResult = validate1643;
+
+function validate1643(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.object === undefined) && (missing0 = "object")) || ((data.num_sessions === undefined) && (missing0 = "num_sessions"))) || ((data.project_id === undefined) && (missing0 = "project_id"))){
+validate1643.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema641.required,parentSchema:schema641,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "object") || (key0 === "num_sessions")) || (key0 === "project_id"))){
+validate1643.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema641,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1643.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema641.properties.object.type,parentSchema:schema641.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.code_interpreter_sessions.result" !== data0){
+validate1643.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.code_interpreter_sessions.result"},message:"must be equal to constant",schema:"organization.usage.code_interpreter_sessions.result",parentSchema:schema641.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_sessions !== undefined){
+let data1 = data.num_sessions;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1643.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema641.properties.num_sessions.type,parentSchema:schema641.properties.num_sessions,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1643.errors = [{instancePath:instancePath+"/num_sessions",schemaPath:"#/properties/num_sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema641.properties.num_sessions,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs6 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1643.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema641.properties.project_id.type},message:"must be string,null",schema:schema641.properties.project_id.type,parentSchema:schema641.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate1643.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema641.type,parentSchema:schema641,data}];
+return false;
+}
+}
+validate1643.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageFileSearchCallsResult = validate1644;
+
+function validate1644(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((data.object === undefined) && (missing0 = "object")) || ((data.num_requests === undefined) && (missing0 = "num_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.vector_store_id === undefined) && (missing0 = "vector_store_id"))){
+validate1644.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema642.required,parentSchema:schema642,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((key0 === "object") || (key0 === "num_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "vector_store_id"))){
+validate1644.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema642,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1644.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema642.properties.object.type,parentSchema:schema642.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.file_searches.result" !== data0){
+validate1644.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.file_searches.result"},message:"must be equal to constant",schema:"organization.usage.file_searches.result",parentSchema:schema642.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_requests !== undefined){
+let data1 = data.num_requests;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1644.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema642.properties.num_requests.type,parentSchema:schema642.properties.num_requests,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1644.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema642.properties.num_requests,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data2 = data.project_id;
+const _errs6 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1644.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema642.properties.project_id.type},message:"must be string,null",schema:schema642.properties.project_id.type,parentSchema:schema642.properties.project_id,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data3 = data.user_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1644.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema642.properties.user_id.type},message:"must be string,null",schema:schema642.properties.user_id.type,parentSchema:schema642.properties.user_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data4 = data.api_key_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1644.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema642.properties.api_key_id.type},message:"must be string,null",schema:schema642.properties.api_key_id.type,parentSchema:schema642.properties.api_key_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.vector_store_id !== undefined){
+let data5 = data.vector_store_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1644.errors = [{instancePath:instancePath+"/vector_store_id",schemaPath:"#/properties/vector_store_id/type",keyword:"type",params:{type: schema642.properties.vector_store_id.type},message:"must be string,null",schema:schema642.properties.vector_store_id.type,parentSchema:schema642.properties.vector_store_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1644.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema642.type,parentSchema:schema642,data}];
+return false;
+}
+}
+validate1644.errors = vErrors;
+return errors === 0;
+}
+
+export const validateUsageWebSearchCallsResult = validate1645;
+
+function validate1645(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((((data.object === undefined) && (missing0 = "object")) || ((data.num_model_requests === undefined) && (missing0 = "num_model_requests"))) || ((data.num_requests === undefined) && (missing0 = "num_requests"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.user_id === undefined) && (missing0 = "user_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.context_level === undefined) && (missing0 = "context_level"))){
+validate1645.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema643.required,parentSchema:schema643,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((((key0 === "object") || (key0 === "num_model_requests")) || (key0 === "num_requests")) || (key0 === "project_id")) || (key0 === "user_id")) || (key0 === "api_key_id")) || (key0 === "model")) || (key0 === "context_level"))){
+validate1645.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema643,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1645.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema643.properties.object.type,parentSchema:schema643.properties.object,data:data0}];
+return false;
+}
+if("organization.usage.web_searches.result" !== data0){
+validate1645.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.usage.web_searches.result"},message:"must be equal to constant",schema:"organization.usage.web_searches.result",parentSchema:schema643.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_model_requests !== undefined){
+let data1 = data.num_model_requests;
+const _errs4 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate1645.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema643.properties.num_model_requests.type,parentSchema:schema643.properties.num_model_requests,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate1645.errors = [{instancePath:instancePath+"/num_model_requests",schemaPath:"#/properties/num_model_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema643.properties.num_model_requests,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.num_requests !== undefined){
+let data2 = data.num_requests;
+const _errs6 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate1645.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema643.properties.num_requests.type,parentSchema:schema643.properties.num_requests,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate1645.errors = [{instancePath:instancePath+"/num_requests",schemaPath:"#/properties/num_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema643.properties.num_requests,data:data2}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1645.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema643.properties.project_id.type},message:"must be string,null",schema:schema643.properties.project_id.type,parentSchema:schema643.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user_id !== undefined){
+let data4 = data.user_id;
+const _errs10 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1645.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: schema643.properties.user_id.type},message:"must be string,null",schema:schema643.properties.user_id.type,parentSchema:schema643.properties.user_id,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data5 = data.api_key_id;
+const _errs12 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1645.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema643.properties.api_key_id.type},message:"must be string,null",schema:schema643.properties.api_key_id.type,parentSchema:schema643.properties.api_key_id,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data6 = data.model;
+const _errs14 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1645.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema643.properties.model.type},message:"must be string,null",schema:schema643.properties.model.type,parentSchema:schema643.properties.model,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.context_level !== undefined){
+let data7 = data.context_level;
+const _errs16 = errors;
+if((typeof data7 !== "string") && (data7 !== null)){
+validate1645.errors = [{instancePath:instancePath+"/context_level",schemaPath:"#/properties/context_level/type",keyword:"type",params:{type: schema643.properties.context_level.type},message:"must be string,null",schema:schema643.properties.context_level.type,parentSchema:schema643.properties.context_level,data:data7}];
+return false;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1645.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema643.type,parentSchema:schema643,data}];
+return false;
+}
+}
+validate1645.errors = vErrors;
+return errors === 0;
+}
+
+export const validateCostsResult = validate1646;
+
+function validate1646(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.object === undefined) && (missing0 = "object")) || ((data.amount === undefined) && (missing0 = "amount"))) || ((data.line_item === undefined) && (missing0 = "line_item"))) || ((data.project_id === undefined) && (missing0 = "project_id"))) || ((data.api_key_id === undefined) && (missing0 = "api_key_id"))) || ((data.quantity === undefined) && (missing0 = "quantity"))) || ((data.quantity_unit === undefined) && (missing0 = "quantity_unit"))){
+validate1646.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema644.required,parentSchema:schema644,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((((key0 === "object") || (key0 === "amount")) || (key0 === "line_item")) || (key0 === "project_id")) || (key0 === "api_key_id")) || (key0 === "quantity")) || (key0 === "quantity_unit"))){
+validate1646.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema644,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1646.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema644.properties.object.type,parentSchema:schema644.properties.object,data:data0}];
+return false;
+}
+if("organization.costs.result" !== data0){
+validate1646.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.costs.result"},message:"must be equal to constant",schema:"organization.costs.result",parentSchema:schema644.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.amount !== undefined){
+const _errs4 = errors;
+if(!(validate1607(data.amount, {instancePath:instancePath+"/amount",parentData:data,parentDataProperty:"amount",rootData}))){
+vErrors = vErrors === null ? validate1607.errors : vErrors.concat(validate1607.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.line_item !== undefined){
+let data2 = data.line_item;
+const _errs5 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1646.errors = [{instancePath:instancePath+"/line_item",schemaPath:"#/properties/line_item/type",keyword:"type",params:{type: schema644.properties.line_item.type},message:"must be string,null",schema:schema644.properties.line_item.type,parentSchema:schema644.properties.line_item,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.project_id !== undefined){
+let data3 = data.project_id;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate1646.errors = [{instancePath:instancePath+"/project_id",schemaPath:"#/properties/project_id/type",keyword:"type",params:{type: schema644.properties.project_id.type},message:"must be string,null",schema:schema644.properties.project_id.type,parentSchema:schema644.properties.project_id,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.api_key_id !== undefined){
+let data4 = data.api_key_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1646.errors = [{instancePath:instancePath+"/api_key_id",schemaPath:"#/properties/api_key_id/type",keyword:"type",params:{type: schema644.properties.api_key_id.type},message:"must be string,null",schema:schema644.properties.api_key_id.type,parentSchema:schema644.properties.api_key_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.quantity !== undefined){
+let data5 = data.quantity;
+const _errs11 = errors;
+if((!((typeof data5 == "number") && (isFinite(data5)))) && (data5 !== null)){
+validate1646.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: schema644.properties.quantity.type},message:"must be number,null",schema:schema644.properties.quantity.type,parentSchema:schema644.properties.quantity,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.quantity_unit !== undefined){
+let data6 = data.quantity_unit;
+const _errs13 = errors;
+if((typeof data6 !== "string") && (data6 !== null)){
+validate1646.errors = [{instancePath:instancePath+"/quantity_unit",schemaPath:"#/properties/quantity_unit/type",keyword:"type",params:{type: schema644.properties.quantity_unit.type},message:"must be string,null",schema:schema644.properties.quantity_unit.type,parentSchema:schema644.properties.quantity_unit,data:data6}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1646.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema644.type,parentSchema:schema644,data}];
+return false;
+}
+}
+validate1646.errors = vErrors;
+return errors === 0;
+}
+
+export const validateCostAmount = validate1648;
+
+function validate1648(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.value === undefined) && (missing0 = "value")) || ((data.currency === undefined) && (missing0 = "currency"))){
+validate1648.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema645.required,parentSchema:schema645,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "value") || (key0 === "currency"))){
+validate1648.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema645,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.value !== undefined){
+let data0 = data.value;
+const _errs2 = errors;
+if(errors === _errs2){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate1648.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema645.properties.value,data:data0}];
+return false;
+}
+}
+else {
+validate1648.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema645.properties.value.type,parentSchema:schema645.properties.value,data:data0}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.currency !== undefined){
+let data1 = data.currency;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1648.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema645.properties.currency.type,parentSchema:schema645.properties.currency,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate1648.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema645.type,parentSchema:schema645,data}];
+return false;
+}
+}
+validate1648.errors = vErrors;
+return errors === 0;
+}
+
+export const validateAdminApiKey = validate1649;
+const schema660 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","created_at","expires_at","last_used_at","owner"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"}}};
+const schema661 = {"type":"object","additionalProperties":false,"required":["type","object","id","name","created_at","role"],"properties":{"type":{"type":"string"},"object":{"type":"string"},"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
+
+function validate1650(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((data.type === undefined) && (missing0 = "type")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.role === undefined) && (missing0 = "role"))){
+validate1650.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema661.required,parentSchema:schema661,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((key0 === "type") || (key0 === "object")) || (key0 === "id")) || (key0 === "name")) || (key0 === "created_at")) || (key0 === "role"))){
+validate1650.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema661,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1650.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.type.type,parentSchema:schema661.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1650.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.object.type,parentSchema:schema661.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data2 = data.id;
+const _errs6 = errors;
+if(typeof data2 !== "string"){
+validate1650.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.id.type,parentSchema:schema661.properties.id,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data3 = data.name;
+const _errs8 = errors;
+if(typeof data3 !== "string"){
+validate1650.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.name.type,parentSchema:schema661.properties.name,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs10 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1650.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema661.properties.created_at.type,parentSchema:schema661.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.role !== undefined){
+let data5 = data.role;
+const _errs12 = errors;
+if(typeof data5 !== "string"){
+validate1650.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.role.type,parentSchema:schema661.properties.role,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1650.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema661.type,parentSchema:schema661,data}];
+return false;
+}
+}
+validate1650.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate1649(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.redacted_value === undefined) && (missing0 = "redacted_value"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.expires_at === undefined) && (missing0 = "expires_at"))) || ((data.last_used_at === undefined) && (missing0 = "last_used_at"))) || ((data.owner === undefined) && (missing0 = "owner"))){
+validate1649.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema660.required,parentSchema:schema660,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((((key0 === "object") || (key0 === "id")) || (key0 === "name")) || (key0 === "redacted_value")) || (key0 === "created_at")) || (key0 === "expires_at")) || (key0 === "last_used_at")) || (key0 === "owner"))){
+validate1649.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema660,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1649.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema660.properties.object.type,parentSchema:schema660.properties.object,data:data0}];
+return false;
+}
+if("organization.admin_api_key" !== data0){
+validate1649.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema660.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data1 = data.id;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1649.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema660.properties.id.type,parentSchema:schema660.properties.id,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data2 = data.name;
+const _errs6 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate1649.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema660.properties.name.type},message:"must be string,null",schema:schema660.properties.name.type,parentSchema:schema660.properties.name,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.redacted_value !== undefined){
+let data3 = data.redacted_value;
+const _errs8 = errors;
+if(typeof data3 !== "string"){
+validate1649.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema660.properties.redacted_value.type,parentSchema:schema660.properties.redacted_value,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs10 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1649.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema660.properties.created_at.type,parentSchema:schema660.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_at !== undefined){
+let data5 = data.expires_at;
+const _errs12 = errors;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
+validate1649.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema660.properties.expires_at.type},message:"must be integer,null",schema:schema660.properties.expires_at.type,parentSchema:schema660.properties.expires_at,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_used_at !== undefined){
+let data6 = data.last_used_at;
+const _errs14 = errors;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
+validate1649.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema660.properties.last_used_at.type},message:"must be integer,null",schema:schema660.properties.last_used_at.type,parentSchema:schema660.properties.last_used_at,data:data6}];
+return false;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.owner !== undefined){
+const _errs16 = errors;
+if(!(validate1650(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
+vErrors = vErrors === null ? validate1650.errors : vErrors.concat(validate1650.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1649.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema660.type,parentSchema:schema660,data}];
+return false;
+}
+}
+validate1649.errors = vErrors;
+return errors === 0;
+}
+
+export const validateAdminApiKeyOwner = validate1652;
+
+function validate1652(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((data.type === undefined) && (missing0 = "type")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.role === undefined) && (missing0 = "role"))){
+validate1652.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema661.required,parentSchema:schema661,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((key0 === "type") || (key0 === "object")) || (key0 === "id")) || (key0 === "name")) || (key0 === "created_at")) || (key0 === "role"))){
+validate1652.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema661,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1652.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.type.type,parentSchema:schema661.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate1652.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.object.type,parentSchema:schema661.properties.object,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data2 = data.id;
+const _errs6 = errors;
+if(typeof data2 !== "string"){
+validate1652.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.id.type,parentSchema:schema661.properties.id,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+let data3 = data.name;
+const _errs8 = errors;
+if(typeof data3 !== "string"){
+validate1652.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.name.type,parentSchema:schema661.properties.name,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.created_at !== undefined){
+let data4 = data.created_at;
+const _errs10 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate1652.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema661.properties.created_at.type,parentSchema:schema661.properties.created_at,data:data4}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.role !== undefined){
+let data5 = data.role;
+const _errs12 = errors;
+if(typeof data5 !== "string"){
+validate1652.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.role.type,parentSchema:schema661.properties.role,data:data5}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1652.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema661.type,parentSchema:schema661,data}];
+return false;
+}
+}
+validate1652.errors = vErrors;
+return errors === 0;
+}
+
+export const validateAdminApiKeyList = validate1653;
+const schema663 = {"type":"object","additionalProperties":false,"required":["object","data","has_more","first_id","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/AdminApiKey"}},"has_more":{"type":"boolean"},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
+
+function validate1653(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.last_id === undefined) && (missing0 = "last_id"))){
+validate1653.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema663.required,parentSchema:schema663,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "has_more")) || (key0 === "first_id")) || (key0 === "last_id"))){
+validate1653.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema663,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.object !== undefined){
+let data0 = data.object;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate1653.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema663.properties.object.type,parentSchema:schema663.properties.object,data:data0}];
+return false;
+}
+if("list" !== data0){
+validate1653.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema663.properties.object,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data1 = data.data;
+const _errs4 = errors;
+if(errors === _errs4){
+if(Array.isArray(data1)){
+var valid1 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs6 = errors;
+if(!(validate1649(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1649.errors : vErrors.concat(validate1649.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs6 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate1653.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema663.properties.data.type,parentSchema:schema663.properties.data,data:data1}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.has_more !== undefined){
+let data3 = data.has_more;
+const _errs7 = errors;
+if(typeof data3 !== "boolean"){
+validate1653.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema663.properties.has_more.type,parentSchema:schema663.properties.has_more,data:data3}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.first_id !== undefined){
+let data4 = data.first_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate1653.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema663.properties.first_id.type},message:"must be string,null",schema:schema663.properties.first_id.type,parentSchema:schema663.properties.first_id,data:data4}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_id !== undefined){
+let data5 = data.last_id;
+const _errs11 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate1653.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema663.properties.last_id.type},message:"must be string,null",schema:schema663.properties.last_id.type,parentSchema:schema663.properties.last_id,data:data5}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate1653.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema663.type,parentSchema:schema663,data}];
+return false;
+}
+}
+validate1653.errors = vErrors;
+return errors === 0;
+}
+
+export const validateAdminApiKeyCreateRequest = validate1655;
+const schema664 = {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"expires_in_seconds":{"type":"integer","minimum":1,"maximum":31536000}}};
+const schema665 = {"type":"string","minLength":1,"maxLength":100,"pattern":"^[^\\u0000-\\u001f\\u007f]*$"};
 const pattern11 = new RegExp("^[^\\u0000-\\u001f\\u007f]*$", "u");
 
-function validate1631(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1656(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(typeof data === "string"){
 if(data.length > 2 * 100 || (data.length > 100 && func2(data) > 100)){
-validate1631.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema652,data}];
+validate1656.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema665,data}];
 return false;
 }
 else {
 if(data.length < 2 * 1 && func2(data) < 1){
-validate1631.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema652,data}];
+validate1656.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema665,data}];
 return false;
 }
 else {
 if(!pattern11.test(data)){
-validate1631.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema652,data}];
+validate1656.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema665,data}];
 return false;
 }
 }
 }
 }
 else {
-validate1631.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema652.type,parentSchema:schema652,data}];
+validate1656.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema665.type,parentSchema:schema665,data}];
 return false;
 }
 }
-validate1631.errors = vErrors;
+validate1656.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1630(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1655(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.name === undefined) && (missing0 = "name")){
-validate1630.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema651.required,parentSchema:schema651,data}];
+validate1655.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema664.required,parentSchema:schema664,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "name") || (key0 === "expires_in_seconds"))){
-validate1630.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema651,data}];
+validate1655.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema664,data}];
 return false;
 break;
 }
@@ -83336,8 +84239,8 @@ break;
 if(_errs1 === errors){
 if(data.name !== undefined){
 const _errs2 = errors;
-if(!(validate1631(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
-vErrors = vErrors === null ? validate1631.errors : vErrors.concat(validate1631.errors);
+if(!(validate1656(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
+vErrors = vErrors === null ? validate1656.errors : vErrors.concat(validate1656.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs2 === errors;
@@ -83350,18 +84253,18 @@ if(data.expires_in_seconds !== undefined){
 let data1 = data.expires_in_seconds;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1630.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema651.properties.expires_in_seconds.type,parentSchema:schema651.properties.expires_in_seconds,data:data1}];
+validate1655.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema664.properties.expires_in_seconds.type,parentSchema:schema664.properties.expires_in_seconds,data:data1}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 31536000 || isNaN(data1)){
-validate1630.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema651.properties.expires_in_seconds,data:data1}];
+validate1655.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 31536000},message:"must be <= 31536000",schema:31536000,parentSchema:schema664.properties.expires_in_seconds,data:data1}];
 return false;
 }
 else {
 if(data1 < 1 || isNaN(data1)){
-validate1630.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema651.properties.expires_in_seconds,data:data1}];
+validate1655.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema664.properties.expires_in_seconds,data:data1}];
 return false;
 }
 }
@@ -83377,32 +84280,32 @@ var valid0 = true;
 }
 }
 else {
-validate1630.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema651.type,parentSchema:schema651,data}];
+validate1655.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema664.type,parentSchema:schema664,data}];
 return false;
 }
 }
-validate1630.errors = vErrors;
+validate1655.errors = vErrors;
 return errors === 0;
 }
 
-export const validateAdminApiKeyCreateResponse = validate1633;
-const schema653 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","created_at","expires_at","last_used_at","owner","value"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"},"value":{"type":"string"}}};
+export const validateAdminApiKeyCreateResponse = validate1658;
+const schema666 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","created_at","expires_at","last_used_at","owner","value"],"properties":{"object":{"type":"string","const":"organization.admin_api_key"},"id":{"type":"string"},"name":{"type":["string","null"]},"redacted_value":{"type":"string"},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"last_used_at":{"type":["integer","null"]},"owner":{"$ref":"#/components/schemas/AdminApiKeyOwner"},"value":{"type":"string"}}};
 
-function validate1633(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1658(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.redacted_value === undefined) && (missing0 = "redacted_value"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.expires_at === undefined) && (missing0 = "expires_at"))) || ((data.last_used_at === undefined) && (missing0 = "last_used_at"))) || ((data.owner === undefined) && (missing0 = "owner"))) || ((data.value === undefined) && (missing0 = "value"))){
-validate1633.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema653.required,parentSchema:schema653,data}];
+validate1658.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema666.required,parentSchema:schema666,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func26.call(schema653.properties, key0))){
-validate1633.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema653,data}];
+if(!(func26.call(schema666.properties, key0))){
+validate1658.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema666,data}];
 return false;
 break;
 }
@@ -83412,11 +84315,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1633.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema653.properties.object.type,parentSchema:schema653.properties.object,data:data0}];
+validate1658.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema666.properties.object.type,parentSchema:schema666.properties.object,data:data0}];
 return false;
 }
 if("organization.admin_api_key" !== data0){
-validate1633.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema653.properties.object,data:data0}];
+validate1658.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key"},message:"must be equal to constant",schema:"organization.admin_api_key",parentSchema:schema666.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -83429,7 +84332,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1633.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema653.properties.id.type,parentSchema:schema653.properties.id,data:data1}];
+validate1658.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema666.properties.id.type,parentSchema:schema666.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -83442,7 +84345,7 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs6 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate1633.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema653.properties.name.type},message:"must be string,null",schema:schema653.properties.name.type,parentSchema:schema653.properties.name,data:data2}];
+validate1658.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema666.properties.name.type},message:"must be string,null",schema:schema666.properties.name.type,parentSchema:schema666.properties.name,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -83455,7 +84358,7 @@ if(data.redacted_value !== undefined){
 let data3 = data.redacted_value;
 const _errs8 = errors;
 if(typeof data3 !== "string"){
-validate1633.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema653.properties.redacted_value.type,parentSchema:schema653.properties.redacted_value,data:data3}];
+validate1658.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema666.properties.redacted_value.type,parentSchema:schema666.properties.redacted_value,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -83468,7 +84371,7 @@ if(data.created_at !== undefined){
 let data4 = data.created_at;
 const _errs10 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate1633.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema653.properties.created_at.type,parentSchema:schema653.properties.created_at,data:data4}];
+validate1658.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema666.properties.created_at.type,parentSchema:schema666.properties.created_at,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -83481,7 +84384,7 @@ if(data.expires_at !== undefined){
 let data5 = data.expires_at;
 const _errs12 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1633.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema653.properties.expires_at.type},message:"must be integer,null",schema:schema653.properties.expires_at.type,parentSchema:schema653.properties.expires_at,data:data5}];
+validate1658.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema666.properties.expires_at.type},message:"must be integer,null",schema:schema666.properties.expires_at.type,parentSchema:schema666.properties.expires_at,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -83494,7 +84397,7 @@ if(data.last_used_at !== undefined){
 let data6 = data.last_used_at;
 const _errs14 = errors;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate1633.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema653.properties.last_used_at.type},message:"must be integer,null",schema:schema653.properties.last_used_at.type,parentSchema:schema653.properties.last_used_at,data:data6}];
+validate1658.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema666.properties.last_used_at.type},message:"must be integer,null",schema:schema666.properties.last_used_at.type,parentSchema:schema666.properties.last_used_at,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -83505,8 +84408,8 @@ var valid0 = true;
 if(valid0){
 if(data.owner !== undefined){
 const _errs16 = errors;
-if(!(validate1625(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
-vErrors = vErrors === null ? validate1625.errors : vErrors.concat(validate1625.errors);
+if(!(validate1650(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
+vErrors = vErrors === null ? validate1650.errors : vErrors.concat(validate1650.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs16 === errors;
@@ -83519,7 +84422,7 @@ if(data.value !== undefined){
 let data8 = data.value;
 const _errs17 = errors;
 if(typeof data8 !== "string"){
-validate1633.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema653.properties.value.type,parentSchema:schema653.properties.value,data:data8}];
+validate1658.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema666.properties.value.type,parentSchema:schema666.properties.value,data:data8}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -83539,32 +84442,32 @@ var valid0 = true;
 }
 }
 else {
-validate1633.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema653.type,parentSchema:schema653,data}];
+validate1658.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema666.type,parentSchema:schema666,data}];
 return false;
 }
 }
-validate1633.errors = vErrors;
+validate1658.errors = vErrors;
 return errors === 0;
 }
 
-export const validateAdminApiKeyDeleted = validate1635;
-const schema654 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"organization.admin_api_key.deleted"},"deleted":{"type":"boolean","const":true}}};
+export const validateAdminApiKeyDeleted = validate1660;
+const schema667 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"organization.admin_api_key.deleted"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1635(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1660(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
-validate1635.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema654.required,parentSchema:schema654,data}];
+validate1660.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema667.required,parentSchema:schema667,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "id") || (key0 === "object")) || (key0 === "deleted"))){
-validate1635.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema654,data}];
+validate1660.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema667,data}];
 return false;
 break;
 }
@@ -83574,7 +84477,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1635.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema654.properties.id.type,parentSchema:schema654.properties.id,data:data0}];
+validate1660.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema667.properties.id.type,parentSchema:schema667.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -83587,11 +84490,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1635.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema654.properties.object.type,parentSchema:schema654.properties.object,data:data1}];
+validate1660.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema667.properties.object.type,parentSchema:schema667.properties.object,data:data1}];
 return false;
 }
 if("organization.admin_api_key.deleted" !== data1){
-validate1635.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key.deleted"},message:"must be equal to constant",schema:"organization.admin_api_key.deleted",parentSchema:schema654.properties.object,data:data1}];
+validate1660.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.admin_api_key.deleted"},message:"must be equal to constant",schema:"organization.admin_api_key.deleted",parentSchema:schema667.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -83604,11 +84507,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs6 = errors;
 if(typeof data2 !== "boolean"){
-validate1635.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema654.properties.deleted.type,parentSchema:schema654.properties.deleted,data:data2}];
+validate1660.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema667.properties.deleted.type,parentSchema:schema667.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1635.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema654.properties.deleted,data:data2}];
+validate1660.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema667.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -83622,34 +84525,34 @@ var valid0 = true;
 }
 }
 else {
-validate1635.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema654.type,parentSchema:schema654,data}];
+validate1660.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema667.type,parentSchema:schema667,data}];
 return false;
 }
 }
-validate1635.errors = vErrors;
+validate1660.errors = vErrors;
 return errors === 0;
 }
 
-export const validateProjectApiKey = validate1636;
-const schema655 = {"type":"object","additionalProperties":false,"required":["object","redacted_value","name","created_at","last_used_at","id","owner_project_access","owner"],"properties":{"object":{"type":"string","const":"organization.project.api_key"},"redacted_value":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"last_used_at":{"type":["integer","null"]},"id":{"type":"string"},"owner_project_access":{"type":"string","enum":["active","inactive"]},"owner":{"$ref":"#/components/schemas/ProjectApiKeyOwner"}}};
-const schema656 = {"type":"object","additionalProperties":false,"required":["type","service_account"],"properties":{"type":{"type":"string","enum":["service_account","user"]},"service_account":{"$ref":"#/components/schemas/ProjectApiKeyOwnerServiceAccount"}}};
-const schema657 = {"type":"object","additionalProperties":false,"required":["id","name","created_at","role"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
+export const validateProjectApiKey = validate1661;
+const schema668 = {"type":"object","additionalProperties":false,"required":["object","redacted_value","name","created_at","last_used_at","id","owner_project_access","owner"],"properties":{"object":{"type":"string","const":"organization.project.api_key"},"redacted_value":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"last_used_at":{"type":["integer","null"]},"id":{"type":"string"},"owner_project_access":{"type":"string","enum":["active","inactive"]},"owner":{"$ref":"#/components/schemas/ProjectApiKeyOwner"}}};
+const schema669 = {"type":"object","additionalProperties":false,"required":["type","service_account"],"properties":{"type":{"type":"string","enum":["service_account","user"]},"service_account":{"$ref":"#/components/schemas/ProjectApiKeyOwnerServiceAccount"}}};
+const schema670 = {"type":"object","additionalProperties":false,"required":["id","name","created_at","role"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"created_at":{"type":"integer"},"role":{"type":"string"}}};
 
-function validate1638(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1663(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.name === undefined) && (missing0 = "name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.role === undefined) && (missing0 = "role"))){
-validate1638.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema657.required,parentSchema:schema657,data}];
+validate1663.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema670.required,parentSchema:schema670,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((key0 === "id") || (key0 === "name")) || (key0 === "created_at")) || (key0 === "role"))){
-validate1638.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema657,data}];
+validate1663.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema670,data}];
 return false;
 break;
 }
@@ -83659,7 +84562,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1638.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema657.properties.id.type,parentSchema:schema657.properties.id,data:data0}];
+validate1663.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema670.properties.id.type,parentSchema:schema670.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -83672,7 +84575,7 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1638.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema657.properties.name.type,parentSchema:schema657.properties.name,data:data1}];
+validate1663.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema670.properties.name.type,parentSchema:schema670.properties.name,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -83685,7 +84588,7 @@ if(data.created_at !== undefined){
 let data2 = data.created_at;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1638.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema657.properties.created_at.type,parentSchema:schema657.properties.created_at,data:data2}];
+validate1663.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema670.properties.created_at.type,parentSchema:schema670.properties.created_at,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -83698,7 +84601,7 @@ if(data.role !== undefined){
 let data3 = data.role;
 const _errs8 = errors;
 if(typeof data3 !== "string"){
-validate1638.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema657.properties.role.type,parentSchema:schema657.properties.role,data:data3}];
+validate1663.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema670.properties.role.type,parentSchema:schema670.properties.role,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -83713,30 +84616,30 @@ var valid0 = true;
 }
 }
 else {
-validate1638.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema657.type,parentSchema:schema657,data}];
+validate1663.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema670.type,parentSchema:schema670,data}];
 return false;
 }
 }
-validate1638.errors = vErrors;
+validate1663.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1637(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1662(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.service_account === undefined) && (missing0 = "service_account"))){
-validate1637.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema656.required,parentSchema:schema656,data}];
+validate1662.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema669.required,parentSchema:schema669,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "type") || (key0 === "service_account"))){
-validate1637.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema656,data}];
+validate1662.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema669,data}];
 return false;
 break;
 }
@@ -83746,11 +84649,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1637.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema656.properties.type.type,parentSchema:schema656.properties.type,data:data0}];
+validate1662.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema669.properties.type.type,parentSchema:schema669.properties.type,data:data0}];
 return false;
 }
 if(!((data0 === "service_account") || (data0 === "user"))){
-validate1637.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema656.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema656.properties.type.enum,parentSchema:schema656.properties.type,data:data0}];
+validate1662.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema669.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema669.properties.type.enum,parentSchema:schema669.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -83761,8 +84664,8 @@ var valid0 = true;
 if(valid0){
 if(data.service_account !== undefined){
 const _errs4 = errors;
-if(!(validate1638(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
-vErrors = vErrors === null ? validate1638.errors : vErrors.concat(validate1638.errors);
+if(!(validate1663(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
+vErrors = vErrors === null ? validate1663.errors : vErrors.concat(validate1663.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -83775,30 +84678,30 @@ var valid0 = true;
 }
 }
 else {
-validate1637.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema656.type,parentSchema:schema656,data}];
+validate1662.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema669.type,parentSchema:schema669,data}];
 return false;
 }
 }
-validate1637.errors = vErrors;
+validate1662.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate1636(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1661(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((((data.object === undefined) && (missing0 = "object")) || ((data.redacted_value === undefined) && (missing0 = "redacted_value"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.last_used_at === undefined) && (missing0 = "last_used_at"))) || ((data.id === undefined) && (missing0 = "id"))) || ((data.owner_project_access === undefined) && (missing0 = "owner_project_access"))) || ((data.owner === undefined) && (missing0 = "owner"))){
-validate1636.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema655.required,parentSchema:schema655,data}];
+validate1661.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema668.required,parentSchema:schema668,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((((key0 === "object") || (key0 === "redacted_value")) || (key0 === "name")) || (key0 === "created_at")) || (key0 === "last_used_at")) || (key0 === "id")) || (key0 === "owner_project_access")) || (key0 === "owner"))){
-validate1636.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema655,data}];
+validate1661.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema668,data}];
 return false;
 break;
 }
@@ -83808,11 +84711,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1636.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema655.properties.object.type,parentSchema:schema655.properties.object,data:data0}];
+validate1661.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema668.properties.object.type,parentSchema:schema668.properties.object,data:data0}];
 return false;
 }
 if("organization.project.api_key" !== data0){
-validate1636.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key"},message:"must be equal to constant",schema:"organization.project.api_key",parentSchema:schema655.properties.object,data:data0}];
+validate1661.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key"},message:"must be equal to constant",schema:"organization.project.api_key",parentSchema:schema668.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -83825,7 +84728,7 @@ if(data.redacted_value !== undefined){
 let data1 = data.redacted_value;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1636.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema655.properties.redacted_value.type,parentSchema:schema655.properties.redacted_value,data:data1}];
+validate1661.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema668.properties.redacted_value.type,parentSchema:schema668.properties.redacted_value,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -83838,7 +84741,7 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs6 = errors;
 if(typeof data2 !== "string"){
-validate1636.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema655.properties.name.type,parentSchema:schema655.properties.name,data:data2}];
+validate1661.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema668.properties.name.type,parentSchema:schema668.properties.name,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -83851,7 +84754,7 @@ if(data.created_at !== undefined){
 let data3 = data.created_at;
 const _errs8 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1636.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema655.properties.created_at.type,parentSchema:schema655.properties.created_at,data:data3}];
+validate1661.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema668.properties.created_at.type,parentSchema:schema668.properties.created_at,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -83864,7 +84767,7 @@ if(data.last_used_at !== undefined){
 let data4 = data.last_used_at;
 const _errs10 = errors;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
-validate1636.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema655.properties.last_used_at.type},message:"must be integer,null",schema:schema655.properties.last_used_at.type,parentSchema:schema655.properties.last_used_at,data:data4}];
+validate1661.errors = [{instancePath:instancePath+"/last_used_at",schemaPath:"#/properties/last_used_at/type",keyword:"type",params:{type: schema668.properties.last_used_at.type},message:"must be integer,null",schema:schema668.properties.last_used_at.type,parentSchema:schema668.properties.last_used_at,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -83877,7 +84780,7 @@ if(data.id !== undefined){
 let data5 = data.id;
 const _errs12 = errors;
 if(typeof data5 !== "string"){
-validate1636.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema655.properties.id.type,parentSchema:schema655.properties.id,data:data5}];
+validate1661.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema668.properties.id.type,parentSchema:schema668.properties.id,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -83890,11 +84793,11 @@ if(data.owner_project_access !== undefined){
 let data6 = data.owner_project_access;
 const _errs14 = errors;
 if(typeof data6 !== "string"){
-validate1636.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema655.properties.owner_project_access.type,parentSchema:schema655.properties.owner_project_access,data:data6}];
+validate1661.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema668.properties.owner_project_access.type,parentSchema:schema668.properties.owner_project_access,data:data6}];
 return false;
 }
 if(!((data6 === "active") || (data6 === "inactive"))){
-validate1636.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/enum",keyword:"enum",params:{allowedValues: schema655.properties.owner_project_access.enum},message:"must be equal to one of the allowed values",schema:schema655.properties.owner_project_access.enum,parentSchema:schema655.properties.owner_project_access,data:data6}];
+validate1661.errors = [{instancePath:instancePath+"/owner_project_access",schemaPath:"#/properties/owner_project_access/enum",keyword:"enum",params:{allowedValues: schema668.properties.owner_project_access.enum},message:"must be equal to one of the allowed values",schema:schema668.properties.owner_project_access.enum,parentSchema:schema668.properties.owner_project_access,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -83905,8 +84808,8 @@ var valid0 = true;
 if(valid0){
 if(data.owner !== undefined){
 const _errs16 = errors;
-if(!(validate1637(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
-vErrors = vErrors === null ? validate1637.errors : vErrors.concat(validate1637.errors);
+if(!(validate1662(data.owner, {instancePath:instancePath+"/owner",parentData:data,parentDataProperty:"owner",rootData}))){
+vErrors = vErrors === null ? validate1662.errors : vErrors.concat(validate1662.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs16 === errors;
@@ -83925,31 +84828,31 @@ var valid0 = true;
 }
 }
 else {
-validate1636.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema655.type,parentSchema:schema655,data}];
+validate1661.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema668.type,parentSchema:schema668,data}];
 return false;
 }
 }
-validate1636.errors = vErrors;
+validate1661.errors = vErrors;
 return errors === 0;
 }
 
-export const validateProjectApiKeyOwner = validate1641;
+export const validateProjectApiKeyOwner = validate1666;
 
-function validate1641(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1666(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.service_account === undefined) && (missing0 = "service_account"))){
-validate1641.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema656.required,parentSchema:schema656,data}];
+validate1666.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema669.required,parentSchema:schema669,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "type") || (key0 === "service_account"))){
-validate1641.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema656,data}];
+validate1666.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema669,data}];
 return false;
 break;
 }
@@ -83959,11 +84862,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1641.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema656.properties.type.type,parentSchema:schema656.properties.type,data:data0}];
+validate1666.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema669.properties.type.type,parentSchema:schema669.properties.type,data:data0}];
 return false;
 }
 if(!((data0 === "service_account") || (data0 === "user"))){
-validate1641.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema656.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema656.properties.type.enum,parentSchema:schema656.properties.type,data:data0}];
+validate1666.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema669.properties.type.enum},message:"must be equal to one of the allowed values",schema:schema669.properties.type.enum,parentSchema:schema669.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -83974,8 +84877,8 @@ var valid0 = true;
 if(valid0){
 if(data.service_account !== undefined){
 const _errs4 = errors;
-if(!(validate1638(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
-vErrors = vErrors === null ? validate1638.errors : vErrors.concat(validate1638.errors);
+if(!(validate1663(data.service_account, {instancePath:instancePath+"/service_account",parentData:data,parentDataProperty:"service_account",rootData}))){
+vErrors = vErrors === null ? validate1663.errors : vErrors.concat(validate1663.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -83988,31 +84891,31 @@ var valid0 = true;
 }
 }
 else {
-validate1641.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema656.type,parentSchema:schema656,data}];
+validate1666.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema669.type,parentSchema:schema669,data}];
 return false;
 }
 }
-validate1641.errors = vErrors;
+validate1666.errors = vErrors;
 return errors === 0;
 }
 
-export const validateProjectApiKeyOwnerServiceAccount = validate1643;
+export const validateProjectApiKeyOwnerServiceAccount = validate1668;
 
-function validate1643(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1668(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.id === undefined) && (missing0 = "id")) || ((data.name === undefined) && (missing0 = "name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.role === undefined) && (missing0 = "role"))){
-validate1643.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema657.required,parentSchema:schema657,data}];
+validate1668.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema670.required,parentSchema:schema670,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((key0 === "id") || (key0 === "name")) || (key0 === "created_at")) || (key0 === "role"))){
-validate1643.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema657,data}];
+validate1668.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema670,data}];
 return false;
 break;
 }
@@ -84022,7 +84925,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1643.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema657.properties.id.type,parentSchema:schema657.properties.id,data:data0}];
+validate1668.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema670.properties.id.type,parentSchema:schema670.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -84035,7 +84938,7 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1643.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema657.properties.name.type,parentSchema:schema657.properties.name,data:data1}];
+validate1668.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema670.properties.name.type,parentSchema:schema670.properties.name,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -84048,7 +84951,7 @@ if(data.created_at !== undefined){
 let data2 = data.created_at;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1643.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema657.properties.created_at.type,parentSchema:schema657.properties.created_at,data:data2}];
+validate1668.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema670.properties.created_at.type,parentSchema:schema670.properties.created_at,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -84061,7 +84964,7 @@ if(data.role !== undefined){
 let data3 = data.role;
 const _errs8 = errors;
 if(typeof data3 !== "string"){
-validate1643.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema657.properties.role.type,parentSchema:schema657.properties.role,data:data3}];
+validate1668.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema670.properties.role.type,parentSchema:schema670.properties.role,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -84076,32 +84979,32 @@ var valid0 = true;
 }
 }
 else {
-validate1643.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema657.type,parentSchema:schema657,data}];
+validate1668.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema670.type,parentSchema:schema670,data}];
 return false;
 }
 }
-validate1643.errors = vErrors;
+validate1668.errors = vErrors;
 return errors === 0;
 }
 
-export const validateProjectApiKeyList = validate1644;
-const schema660 = {"type":"object","additionalProperties":false,"required":["object","data","first_id","last_id","has_more"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ProjectApiKey"}},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]},"has_more":{"type":"boolean"}}};
+export const validateProjectApiKeyList = validate1669;
+const schema673 = {"type":"object","additionalProperties":false,"required":["object","data","first_id","last_id","has_more"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/ProjectApiKey"}},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]},"has_more":{"type":"boolean"}}};
 
-function validate1644(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1669(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.last_id === undefined) && (missing0 = "last_id"))) || ((data.has_more === undefined) && (missing0 = "has_more"))){
-validate1644.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema660.required,parentSchema:schema660,data}];
+validate1669.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema673.required,parentSchema:schema673,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "first_id")) || (key0 === "last_id")) || (key0 === "has_more"))){
-validate1644.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema660,data}];
+validate1669.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema673,data}];
 return false;
 break;
 }
@@ -84111,11 +85014,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1644.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema660.properties.object.type,parentSchema:schema660.properties.object,data:data0}];
+validate1669.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema673.properties.object.type,parentSchema:schema673.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1644.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema660.properties.object,data:data0}];
+validate1669.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema673.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -84133,8 +85036,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate1636(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1636.errors : vErrors.concat(validate1636.errors);
+if(!(validate1661(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1661.errors : vErrors.concat(validate1661.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs6 === errors;
@@ -84144,7 +85047,7 @@ break;
 }
 }
 else {
-validate1644.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema660.properties.data.type,parentSchema:schema660.properties.data,data:data1}];
+validate1669.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema673.properties.data.type,parentSchema:schema673.properties.data,data:data1}];
 return false;
 }
 }
@@ -84158,7 +85061,7 @@ if(data.first_id !== undefined){
 let data3 = data.first_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1644.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema660.properties.first_id.type},message:"must be string,null",schema:schema660.properties.first_id.type,parentSchema:schema660.properties.first_id,data:data3}];
+validate1669.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema673.properties.first_id.type},message:"must be string,null",schema:schema673.properties.first_id.type,parentSchema:schema673.properties.first_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -84171,7 +85074,7 @@ if(data.last_id !== undefined){
 let data4 = data.last_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1644.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema660.properties.last_id.type},message:"must be string,null",schema:schema660.properties.last_id.type,parentSchema:schema660.properties.last_id,data:data4}];
+validate1669.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema673.properties.last_id.type},message:"must be string,null",schema:schema673.properties.last_id.type,parentSchema:schema673.properties.last_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -84184,7 +85087,7 @@ if(data.has_more !== undefined){
 let data5 = data.has_more;
 const _errs11 = errors;
 if(typeof data5 !== "boolean"){
-validate1644.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema660.properties.has_more.type,parentSchema:schema660.properties.has_more,data:data5}];
+validate1669.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema673.properties.has_more.type,parentSchema:schema673.properties.has_more,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -84200,32 +85103,32 @@ var valid0 = true;
 }
 }
 else {
-validate1644.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema660.type,parentSchema:schema660,data}];
+validate1669.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema673.type,parentSchema:schema673,data}];
 return false;
 }
 }
-validate1644.errors = vErrors;
+validate1669.errors = vErrors;
 return errors === 0;
 }
 
-export const validateProjectApiKeyDeleted = validate1646;
-const schema661 = {"type":"object","additionalProperties":false,"required":["object","id","deleted"],"properties":{"object":{"type":"string","const":"organization.project.api_key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
+export const validateProjectApiKeyDeleted = validate1671;
+const schema674 = {"type":"object","additionalProperties":false,"required":["object","id","deleted"],"properties":{"object":{"type":"string","const":"organization.project.api_key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1646(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1671(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
-validate1646.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema661.required,parentSchema:schema661,data}];
+validate1671.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema674.required,parentSchema:schema674,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "object") || (key0 === "id")) || (key0 === "deleted"))){
-validate1646.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema661,data}];
+validate1671.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema674,data}];
 return false;
 break;
 }
@@ -84235,11 +85138,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1646.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.object.type,parentSchema:schema661.properties.object,data:data0}];
+validate1671.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema674.properties.object.type,parentSchema:schema674.properties.object,data:data0}];
 return false;
 }
 if("organization.project.api_key.deleted" !== data0){
-validate1646.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key.deleted"},message:"must be equal to constant",schema:"organization.project.api_key.deleted",parentSchema:schema661.properties.object,data:data0}];
+validate1671.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "organization.project.api_key.deleted"},message:"must be equal to constant",schema:"organization.project.api_key.deleted",parentSchema:schema674.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -84252,7 +85155,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1646.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema661.properties.id.type,parentSchema:schema661.properties.id,data:data1}];
+validate1671.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema674.properties.id.type,parentSchema:schema674.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -84265,11 +85168,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs6 = errors;
 if(typeof data2 !== "boolean"){
-validate1646.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema661.properties.deleted.type,parentSchema:schema661.properties.deleted,data:data2}];
+validate1671.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema674.properties.deleted.type,parentSchema:schema674.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1646.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema661.properties.deleted,data:data2}];
+validate1671.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema674.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -84283,65 +85186,65 @@ var valid0 = true;
 }
 }
 else {
-validate1646.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema661.type,parentSchema:schema661,data}];
+validate1671.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema674.type,parentSchema:schema674,data}];
 return false;
 }
 }
-validate1646.errors = vErrors;
+validate1671.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeyName = validate1647;
+export const validateKeyName = validate1672;
 
-function validate1647(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1672(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(typeof data === "string"){
 if(data.length > 2 * 100 || (data.length > 100 && func2(data) > 100)){
-validate1647.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema652,data}];
+validate1672.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema665,data}];
 return false;
 }
 else {
 if(data.length < 2 * 1 && func2(data) < 1){
-validate1647.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema652,data}];
+validate1672.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema665,data}];
 return false;
 }
 else {
 if(!pattern11.test(data)){
-validate1647.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema652,data}];
+validate1672.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000-\\u001f\\u007f]*$"},message:"must match pattern \""+"^[^\\u0000-\\u001f\\u007f]*$"+"\"",schema:"^[^\\u0000-\\u001f\\u007f]*$",parentSchema:schema665,data}];
 return false;
 }
 }
 }
 }
 else {
-validate1647.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema652.type,parentSchema:schema652,data}];
+validate1672.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema665.type,parentSchema:schema665,data}];
 return false;
 }
 }
-validate1647.errors = vErrors;
+validate1672.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeyBudget = validate1648;
-const schema663 = {"type":"object","additionalProperties":false,"required":["period"],"properties":{"period":{"type":"string","enum":["day","month","total","week"]},"amount":{"type":["number","null"],"minimum":0.000001,"maximum":1000000},"tokens":{"type":["integer","null"],"minimum":1,"maximum":1000000000000000}}};
+export const validateKeyBudget = validate1673;
+const schema676 = {"type":"object","additionalProperties":false,"required":["period"],"properties":{"period":{"type":"string","enum":["day","month","total","week"]},"amount":{"type":["number","null"],"minimum":0.000001,"maximum":1000000},"tokens":{"type":["integer","null"],"minimum":1,"maximum":1000000000000000}}};
 
-function validate1648(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1673(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.period === undefined) && (missing0 = "period")){
-validate1648.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema663.required,parentSchema:schema663,data}];
+validate1673.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema676.required,parentSchema:schema676,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "period") || (key0 === "amount")) || (key0 === "tokens"))){
-validate1648.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema663,data}];
+validate1673.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema676,data}];
 return false;
 break;
 }
@@ -84351,11 +85254,11 @@ if(data.period !== undefined){
 let data0 = data.period;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1648.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema663.properties.period.type,parentSchema:schema663.properties.period,data:data0}];
+validate1673.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema676.properties.period.type,parentSchema:schema676.properties.period,data:data0}];
 return false;
 }
 if(!((((data0 === "day") || (data0 === "month")) || (data0 === "total")) || (data0 === "week"))){
-validate1648.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema663.properties.period.enum},message:"must be equal to one of the allowed values",schema:schema663.properties.period.enum,parentSchema:schema663.properties.period,data:data0}];
+validate1673.errors = [{instancePath:instancePath+"/period",schemaPath:"#/properties/period/enum",keyword:"enum",params:{allowedValues: schema676.properties.period.enum},message:"must be equal to one of the allowed values",schema:schema676.properties.period.enum,parentSchema:schema676.properties.period,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -84368,18 +85271,18 @@ if(data.amount !== undefined){
 let data1 = data.amount;
 const _errs4 = errors;
 if((!((typeof data1 == "number") && (isFinite(data1)))) && (data1 !== null)){
-validate1648.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: schema663.properties.amount.type},message:"must be number,null",schema:schema663.properties.amount.type,parentSchema:schema663.properties.amount,data:data1}];
+validate1673.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: schema676.properties.amount.type},message:"must be number,null",schema:schema676.properties.amount.type,parentSchema:schema676.properties.amount,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 1000000 || isNaN(data1)){
-validate1648.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema663.properties.amount,data:data1}];
+validate1673.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema676.properties.amount,data:data1}];
 return false;
 }
 else {
 if(data1 < 0.000001 || isNaN(data1)){
-validate1648.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.000001},message:"must be >= 0.000001",schema:0.000001,parentSchema:schema663.properties.amount,data:data1}];
+validate1673.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.000001},message:"must be >= 0.000001",schema:0.000001,parentSchema:schema676.properties.amount,data:data1}];
 return false;
 }
 }
@@ -84395,18 +85298,18 @@ if(data.tokens !== undefined){
 let data2 = data.tokens;
 const _errs6 = errors;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate1648.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: schema663.properties.tokens.type},message:"must be integer,null",schema:schema663.properties.tokens.type,parentSchema:schema663.properties.tokens,data:data2}];
+validate1673.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: schema676.properties.tokens.type},message:"must be integer,null",schema:schema676.properties.tokens.type,parentSchema:schema676.properties.tokens,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 1000000000000000 || isNaN(data2)){
-validate1648.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000000000},message:"must be <= 1000000000000000",schema:1000000000000000,parentSchema:schema663.properties.tokens,data:data2}];
+validate1673.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000000000},message:"must be <= 1000000000000000",schema:1000000000000000,parentSchema:schema676.properties.tokens,data:data2}];
 return false;
 }
 else {
 if(data2 < 1 || isNaN(data2)){
-validate1648.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema663.properties.tokens,data:data2}];
+validate1673.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema676.properties.tokens,data:data2}];
 return false;
 }
 }
@@ -84423,32 +85326,32 @@ var valid0 = true;
 }
 }
 else {
-validate1648.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema663.type,parentSchema:schema663,data}];
+validate1673.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema676.type,parentSchema:schema676,data}];
 return false;
 }
 }
-validate1648.errors = vErrors;
+validate1673.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeySpending = validate1649;
-const schema664 = {"type":"object","additionalProperties":false,"required":["amount","tokens","renews_at"],"properties":{"amount":{"type":"number","minimum":0},"tokens":{"type":"integer","minimum":0},"renews_at":{"type":["integer","null"]}}};
+export const validateKeySpending = validate1674;
+const schema677 = {"type":"object","additionalProperties":false,"required":["amount","tokens","renews_at"],"properties":{"amount":{"type":"number","minimum":0},"tokens":{"type":"integer","minimum":0},"renews_at":{"type":["integer","null"]}}};
 
-function validate1649(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1674(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.amount === undefined) && (missing0 = "amount")) || ((data.tokens === undefined) && (missing0 = "tokens"))) || ((data.renews_at === undefined) && (missing0 = "renews_at"))){
-validate1649.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema664.required,parentSchema:schema664,data}];
+validate1674.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema677.required,parentSchema:schema677,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "amount") || (key0 === "tokens")) || (key0 === "renews_at"))){
-validate1649.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema664,data}];
+validate1674.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema677,data}];
 return false;
 break;
 }
@@ -84460,12 +85363,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate1649.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema664.properties.amount,data:data0}];
+validate1674.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema677.properties.amount,data:data0}];
 return false;
 }
 }
 else {
-validate1649.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema664.properties.amount.type,parentSchema:schema664.properties.amount,data:data0}];
+validate1674.errors = [{instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema677.properties.amount.type,parentSchema:schema677.properties.amount,data:data0}];
 return false;
 }
 }
@@ -84479,13 +85382,13 @@ if(data.tokens !== undefined){
 let data1 = data.tokens;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate1649.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema664.properties.tokens.type,parentSchema:schema664.properties.tokens,data:data1}];
+validate1674.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema677.properties.tokens.type,parentSchema:schema677.properties.tokens,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate1649.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema664.properties.tokens,data:data1}];
+validate1674.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema677.properties.tokens,data:data1}];
 return false;
 }
 }
@@ -84500,7 +85403,7 @@ if(data.renews_at !== undefined){
 let data2 = data.renews_at;
 const _errs6 = errors;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate1649.errors = [{instancePath:instancePath+"/renews_at",schemaPath:"#/properties/renews_at/type",keyword:"type",params:{type: schema664.properties.renews_at.type},message:"must be integer,null",schema:schema664.properties.renews_at.type,parentSchema:schema664.properties.renews_at,data:data2}];
+validate1674.errors = [{instancePath:instancePath+"/renews_at",schemaPath:"#/properties/renews_at/type",keyword:"type",params:{type: schema677.properties.renews_at.type},message:"must be integer,null",schema:schema677.properties.renews_at.type,parentSchema:schema677.properties.renews_at,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -84514,32 +85417,32 @@ var valid0 = true;
 }
 }
 else {
-validate1649.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema664.type,parentSchema:schema664,data}];
+validate1674.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema677.type,parentSchema:schema677,data}];
 return false;
 }
 }
-validate1649.errors = vErrors;
+validate1674.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeyRecord = validate1650;
-const schema665 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","is_operator","projects","requests_per_minute","tokens_per_minute","tools","budget","spending","created_at","expires_at","revoked_at"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]}}};
+export const validateKeyRecord = validate1675;
+const schema678 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","is_operator","projects","requests_per_minute","tokens_per_minute","tools","budget","spending","created_at","expires_at","revoked_at"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]}}};
 
-function validate1650(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1675(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((((((((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.redacted_value === undefined) && (missing0 = "redacted_value"))) || ((data.is_operator === undefined) && (missing0 = "is_operator"))) || ((data.projects === undefined) && (missing0 = "projects"))) || ((data.requests_per_minute === undefined) && (missing0 = "requests_per_minute"))) || ((data.tokens_per_minute === undefined) && (missing0 = "tokens_per_minute"))) || ((data.tools === undefined) && (missing0 = "tools"))) || ((data.budget === undefined) && (missing0 = "budget"))) || ((data.spending === undefined) && (missing0 = "spending"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.expires_at === undefined) && (missing0 = "expires_at"))) || ((data.revoked_at === undefined) && (missing0 = "revoked_at"))){
-validate1650.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema665.required,parentSchema:schema665,data}];
+validate1675.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema678.required,parentSchema:schema678,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func26.call(schema665.properties, key0))){
-validate1650.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema665,data}];
+if(!(func26.call(schema678.properties, key0))){
+validate1675.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema678,data}];
 return false;
 break;
 }
@@ -84549,11 +85452,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1650.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema665.properties.object.type,parentSchema:schema665.properties.object,data:data0}];
+validate1675.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema678.properties.object.type,parentSchema:schema678.properties.object,data:data0}];
 return false;
 }
 if("key" !== data0){
-validate1650.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema665.properties.object,data:data0}];
+validate1675.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema678.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -84566,7 +85469,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1650.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema665.properties.id.type,parentSchema:schema665.properties.id,data:data1}];
+validate1675.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema678.properties.id.type,parentSchema:schema678.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -84579,7 +85482,7 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs6 = errors;
 if(typeof data2 !== "string"){
-validate1650.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema665.properties.name.type,parentSchema:schema665.properties.name,data:data2}];
+validate1675.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema678.properties.name.type,parentSchema:schema678.properties.name,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -84592,7 +85495,7 @@ if(data.redacted_value !== undefined){
 let data3 = data.redacted_value;
 const _errs8 = errors;
 if(typeof data3 !== "string"){
-validate1650.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema665.properties.redacted_value.type,parentSchema:schema665.properties.redacted_value,data:data3}];
+validate1675.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema678.properties.redacted_value.type,parentSchema:schema678.properties.redacted_value,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -84605,7 +85508,7 @@ if(data.is_operator !== undefined){
 let data4 = data.is_operator;
 const _errs10 = errors;
 if(typeof data4 !== "boolean"){
-validate1650.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema665.properties.is_operator.type,parentSchema:schema665.properties.is_operator,data:data4}];
+validate1675.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema678.properties.is_operator.type,parentSchema:schema678.properties.is_operator,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -84625,7 +85528,7 @@ for(let i0=0; i0<len0; i0++){
 let data6 = data5[i0];
 const _errs14 = errors;
 if(typeof data6 !== "string"){
-validate1650.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema665.properties.projects.items.type,parentSchema:schema665.properties.projects.items,data:data6}];
+validate1675.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema678.properties.projects.items.type,parentSchema:schema678.properties.projects.items,data:data6}];
 return false;
 }
 var valid1 = _errs14 === errors;
@@ -84635,7 +85538,7 @@ break;
 }
 }
 else {
-validate1650.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema665.properties.projects.type,parentSchema:schema665.properties.projects,data:data5}];
+validate1675.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema678.properties.projects.type,parentSchema:schema678.properties.projects,data:data5}];
 return false;
 }
 }
@@ -84649,7 +85552,7 @@ if(data.requests_per_minute !== undefined){
 let data7 = data.requests_per_minute;
 const _errs16 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1650.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema665.properties.requests_per_minute.type},message:"must be integer,null",schema:schema665.properties.requests_per_minute.type,parentSchema:schema665.properties.requests_per_minute,data:data7}];
+validate1675.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema678.properties.requests_per_minute.type},message:"must be integer,null",schema:schema678.properties.requests_per_minute.type,parentSchema:schema678.properties.requests_per_minute,data:data7}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -84662,7 +85565,7 @@ if(data.tokens_per_minute !== undefined){
 let data8 = data.tokens_per_minute;
 const _errs18 = errors;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1650.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema665.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema665.properties.tokens_per_minute.type,parentSchema:schema665.properties.tokens_per_minute,data:data8}];
+validate1675.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema678.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema678.properties.tokens_per_minute.type,parentSchema:schema678.properties.tokens_per_minute,data:data8}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -84675,7 +85578,7 @@ if(data.tools !== undefined){
 let data9 = data.tools;
 const _errs20 = errors;
 if((!(Array.isArray(data9))) && (data9 !== null)){
-validate1650.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema665.properties.tools.type},message:"must be array,null",schema:schema665.properties.tools.type,parentSchema:schema665.properties.tools,data:data9}];
+validate1675.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema678.properties.tools.type},message:"must be array,null",schema:schema678.properties.tools.type,parentSchema:schema678.properties.tools,data:data9}];
 return false;
 }
 if(errors === _errs20){
@@ -84686,7 +85589,7 @@ for(let i1=0; i1<len1; i1++){
 let data10 = data9[i1];
 const _errs22 = errors;
 if(typeof data10 !== "string"){
-validate1650.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema665.properties.tools.items.type,parentSchema:schema665.properties.tools.items,data:data10}];
+validate1675.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema678.properties.tools.items.type,parentSchema:schema678.properties.tools.items,data:data10}];
 return false;
 }
 var valid2 = _errs22 === errors;
@@ -84708,8 +85611,8 @@ const _errs24 = errors;
 const _errs25 = errors;
 let valid3 = false;
 const _errs26 = errors;
-if(!(validate1648(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
-vErrors = vErrors === null ? validate1648.errors : vErrors.concat(validate1648.errors);
+if(!(validate1673(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1673.errors : vErrors.concat(validate1673.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs26 === errors;
@@ -84717,7 +85620,7 @@ valid3 = valid3 || _valid0;
 if(!valid3){
 const _errs27 = errors;
 if(data11 !== null){
-const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema665.properties.budget.anyOf[1].type,parentSchema:schema665.properties.budget.anyOf[1],data:data11};
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema678.properties.budget.anyOf[1].type,parentSchema:schema678.properties.budget.anyOf[1],data:data11};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -84730,7 +85633,7 @@ var _valid0 = _errs27 === errors;
 valid3 = valid3 || _valid0;
 }
 if(!valid3){
-const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema665.properties.budget.anyOf,parentSchema:schema665.properties.budget,data:data11};
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema678.properties.budget.anyOf,parentSchema:schema678.properties.budget,data:data11};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -84738,7 +85641,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1650.errors = vErrors;
+validate1675.errors = vErrors;
 return false;
 }
 else {
@@ -84764,8 +85667,8 @@ const _errs29 = errors;
 const _errs30 = errors;
 let valid4 = false;
 const _errs31 = errors;
-if(!(validate1649(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
-vErrors = vErrors === null ? validate1649.errors : vErrors.concat(validate1649.errors);
+if(!(validate1674(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
+vErrors = vErrors === null ? validate1674.errors : vErrors.concat(validate1674.errors);
 errors = vErrors.length;
 }
 var _valid1 = _errs31 === errors;
@@ -84773,7 +85676,7 @@ valid4 = valid4 || _valid1;
 if(!valid4){
 const _errs32 = errors;
 if(data12 !== null){
-const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema665.properties.spending.anyOf[1].type,parentSchema:schema665.properties.spending.anyOf[1],data:data12};
+const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema678.properties.spending.anyOf[1].type,parentSchema:schema678.properties.spending.anyOf[1],data:data12};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -84786,7 +85689,7 @@ var _valid1 = _errs32 === errors;
 valid4 = valid4 || _valid1;
 }
 if(!valid4){
-const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema665.properties.spending.anyOf,parentSchema:schema665.properties.spending,data:data12};
+const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema678.properties.spending.anyOf,parentSchema:schema678.properties.spending,data:data12};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -84794,7 +85697,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1650.errors = vErrors;
+validate1675.errors = vErrors;
 return false;
 }
 else {
@@ -84818,7 +85721,7 @@ if(data.created_at !== undefined){
 let data13 = data.created_at;
 const _errs34 = errors;
 if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate1650.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema665.properties.created_at.type,parentSchema:schema665.properties.created_at,data:data13}];
+validate1675.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema678.properties.created_at.type,parentSchema:schema678.properties.created_at,data:data13}];
 return false;
 }
 var valid0 = _errs34 === errors;
@@ -84831,7 +85734,7 @@ if(data.expires_at !== undefined){
 let data14 = data.expires_at;
 const _errs36 = errors;
 if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (data14 !== null)){
-validate1650.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema665.properties.expires_at.type},message:"must be integer,null",schema:schema665.properties.expires_at.type,parentSchema:schema665.properties.expires_at,data:data14}];
+validate1675.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema678.properties.expires_at.type},message:"must be integer,null",schema:schema678.properties.expires_at.type,parentSchema:schema678.properties.expires_at,data:data14}];
 return false;
 }
 var valid0 = _errs36 === errors;
@@ -84844,7 +85747,7 @@ if(data.revoked_at !== undefined){
 let data15 = data.revoked_at;
 const _errs38 = errors;
 if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (data15 !== null)){
-validate1650.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema665.properties.revoked_at.type},message:"must be integer,null",schema:schema665.properties.revoked_at.type,parentSchema:schema665.properties.revoked_at,data:data15}];
+validate1675.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema678.properties.revoked_at.type},message:"must be integer,null",schema:schema678.properties.revoked_at.type,parentSchema:schema678.properties.revoked_at,data:data15}];
 return false;
 }
 var valid0 = _errs38 === errors;
@@ -84869,32 +85772,32 @@ var valid0 = true;
 }
 }
 else {
-validate1650.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema665.type,parentSchema:schema665,data}];
+validate1675.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema678.type,parentSchema:schema678,data}];
 return false;
 }
 }
-validate1650.errors = vErrors;
+validate1675.errors = vErrors;
 return errors === 0;
 }
 
-export const validateNewKeyRecord = validate1653;
-const schema666 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","is_operator","projects","requests_per_minute","tokens_per_minute","tools","budget","spending","created_at","expires_at","revoked_at","value"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]},"value":{"type":"string"}}};
+export const validateNewKeyRecord = validate1678;
+const schema679 = {"type":"object","additionalProperties":false,"required":["object","id","name","redacted_value","is_operator","projects","requests_per_minute","tokens_per_minute","tools","budget","spending","created_at","expires_at","revoked_at","value"],"properties":{"object":{"type":"string","const":"key"},"id":{"type":"string"},"name":{"type":"string"},"redacted_value":{"type":"string"},"is_operator":{"type":"boolean"},"projects":{"type":"array","items":{"type":"string"}},"requests_per_minute":{"type":["integer","null"]},"tokens_per_minute":{"type":["integer","null"]},"tools":{"type":["array","null"],"items":{"type":"string"}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"spending":{"anyOf":[{"$ref":"#/components/schemas/KeySpending"},{"type":"null"}]},"created_at":{"type":"integer"},"expires_at":{"type":["integer","null"]},"revoked_at":{"type":["integer","null"]},"value":{"type":"string"}}};
 
-function validate1653(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1678(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((((((((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.redacted_value === undefined) && (missing0 = "redacted_value"))) || ((data.is_operator === undefined) && (missing0 = "is_operator"))) || ((data.projects === undefined) && (missing0 = "projects"))) || ((data.requests_per_minute === undefined) && (missing0 = "requests_per_minute"))) || ((data.tokens_per_minute === undefined) && (missing0 = "tokens_per_minute"))) || ((data.tools === undefined) && (missing0 = "tools"))) || ((data.budget === undefined) && (missing0 = "budget"))) || ((data.spending === undefined) && (missing0 = "spending"))) || ((data.created_at === undefined) && (missing0 = "created_at"))) || ((data.expires_at === undefined) && (missing0 = "expires_at"))) || ((data.revoked_at === undefined) && (missing0 = "revoked_at"))) || ((data.value === undefined) && (missing0 = "value"))){
-validate1653.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema666.required,parentSchema:schema666,data}];
+validate1678.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema679.required,parentSchema:schema679,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func26.call(schema666.properties, key0))){
-validate1653.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema666,data}];
+if(!(func26.call(schema679.properties, key0))){
+validate1678.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema679,data}];
 return false;
 break;
 }
@@ -84904,11 +85807,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1653.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema666.properties.object.type,parentSchema:schema666.properties.object,data:data0}];
+validate1678.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema679.properties.object.type,parentSchema:schema679.properties.object,data:data0}];
 return false;
 }
 if("key" !== data0){
-validate1653.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema666.properties.object,data:data0}];
+validate1678.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key"},message:"must be equal to constant",schema:"key",parentSchema:schema679.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -84921,7 +85824,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1653.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema666.properties.id.type,parentSchema:schema666.properties.id,data:data1}];
+validate1678.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema679.properties.id.type,parentSchema:schema679.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -84934,7 +85837,7 @@ if(data.name !== undefined){
 let data2 = data.name;
 const _errs6 = errors;
 if(typeof data2 !== "string"){
-validate1653.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema666.properties.name.type,parentSchema:schema666.properties.name,data:data2}];
+validate1678.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema679.properties.name.type,parentSchema:schema679.properties.name,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -84947,7 +85850,7 @@ if(data.redacted_value !== undefined){
 let data3 = data.redacted_value;
 const _errs8 = errors;
 if(typeof data3 !== "string"){
-validate1653.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema666.properties.redacted_value.type,parentSchema:schema666.properties.redacted_value,data:data3}];
+validate1678.errors = [{instancePath:instancePath+"/redacted_value",schemaPath:"#/properties/redacted_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema679.properties.redacted_value.type,parentSchema:schema679.properties.redacted_value,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -84960,7 +85863,7 @@ if(data.is_operator !== undefined){
 let data4 = data.is_operator;
 const _errs10 = errors;
 if(typeof data4 !== "boolean"){
-validate1653.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema666.properties.is_operator.type,parentSchema:schema666.properties.is_operator,data:data4}];
+validate1678.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema679.properties.is_operator.type,parentSchema:schema679.properties.is_operator,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -84980,7 +85883,7 @@ for(let i0=0; i0<len0; i0++){
 let data6 = data5[i0];
 const _errs14 = errors;
 if(typeof data6 !== "string"){
-validate1653.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema666.properties.projects.items.type,parentSchema:schema666.properties.projects.items,data:data6}];
+validate1678.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema679.properties.projects.items.type,parentSchema:schema679.properties.projects.items,data:data6}];
 return false;
 }
 var valid1 = _errs14 === errors;
@@ -84990,7 +85893,7 @@ break;
 }
 }
 else {
-validate1653.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema666.properties.projects.type,parentSchema:schema666.properties.projects,data:data5}];
+validate1678.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema679.properties.projects.type,parentSchema:schema679.properties.projects,data:data5}];
 return false;
 }
 }
@@ -85004,7 +85907,7 @@ if(data.requests_per_minute !== undefined){
 let data7 = data.requests_per_minute;
 const _errs16 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate1653.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema666.properties.requests_per_minute.type},message:"must be integer,null",schema:schema666.properties.requests_per_minute.type,parentSchema:schema666.properties.requests_per_minute,data:data7}];
+validate1678.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema679.properties.requests_per_minute.type},message:"must be integer,null",schema:schema679.properties.requests_per_minute.type,parentSchema:schema679.properties.requests_per_minute,data:data7}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -85017,7 +85920,7 @@ if(data.tokens_per_minute !== undefined){
 let data8 = data.tokens_per_minute;
 const _errs18 = errors;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate1653.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema666.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema666.properties.tokens_per_minute.type,parentSchema:schema666.properties.tokens_per_minute,data:data8}];
+validate1678.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema679.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema679.properties.tokens_per_minute.type,parentSchema:schema679.properties.tokens_per_minute,data:data8}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -85030,7 +85933,7 @@ if(data.tools !== undefined){
 let data9 = data.tools;
 const _errs20 = errors;
 if((!(Array.isArray(data9))) && (data9 !== null)){
-validate1653.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema666.properties.tools.type},message:"must be array,null",schema:schema666.properties.tools.type,parentSchema:schema666.properties.tools,data:data9}];
+validate1678.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema679.properties.tools.type},message:"must be array,null",schema:schema679.properties.tools.type,parentSchema:schema679.properties.tools,data:data9}];
 return false;
 }
 if(errors === _errs20){
@@ -85041,7 +85944,7 @@ for(let i1=0; i1<len1; i1++){
 let data10 = data9[i1];
 const _errs22 = errors;
 if(typeof data10 !== "string"){
-validate1653.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema666.properties.tools.items.type,parentSchema:schema666.properties.tools.items,data:data10}];
+validate1678.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema679.properties.tools.items.type,parentSchema:schema679.properties.tools.items,data:data10}];
 return false;
 }
 var valid2 = _errs22 === errors;
@@ -85063,8 +85966,8 @@ const _errs24 = errors;
 const _errs25 = errors;
 let valid3 = false;
 const _errs26 = errors;
-if(!(validate1648(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
-vErrors = vErrors === null ? validate1648.errors : vErrors.concat(validate1648.errors);
+if(!(validate1673(data11, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1673.errors : vErrors.concat(validate1673.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs26 === errors;
@@ -85072,7 +85975,7 @@ valid3 = valid3 || _valid0;
 if(!valid3){
 const _errs27 = errors;
 if(data11 !== null){
-const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema666.properties.budget.anyOf[1].type,parentSchema:schema666.properties.budget.anyOf[1],data:data11};
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema679.properties.budget.anyOf[1].type,parentSchema:schema679.properties.budget.anyOf[1],data:data11};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -85085,7 +85988,7 @@ var _valid0 = _errs27 === errors;
 valid3 = valid3 || _valid0;
 }
 if(!valid3){
-const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema666.properties.budget.anyOf,parentSchema:schema666.properties.budget,data:data11};
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema679.properties.budget.anyOf,parentSchema:schema679.properties.budget,data:data11};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -85093,7 +85996,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1653.errors = vErrors;
+validate1678.errors = vErrors;
 return false;
 }
 else {
@@ -85119,8 +86022,8 @@ const _errs29 = errors;
 const _errs30 = errors;
 let valid4 = false;
 const _errs31 = errors;
-if(!(validate1649(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
-vErrors = vErrors === null ? validate1649.errors : vErrors.concat(validate1649.errors);
+if(!(validate1674(data12, {instancePath:instancePath+"/spending",parentData:data,parentDataProperty:"spending",rootData}))){
+vErrors = vErrors === null ? validate1674.errors : vErrors.concat(validate1674.errors);
 errors = vErrors.length;
 }
 var _valid1 = _errs31 === errors;
@@ -85128,7 +86031,7 @@ valid4 = valid4 || _valid1;
 if(!valid4){
 const _errs32 = errors;
 if(data12 !== null){
-const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema666.properties.spending.anyOf[1].type,parentSchema:schema666.properties.spending.anyOf[1],data:data12};
+const err2 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema679.properties.spending.anyOf[1].type,parentSchema:schema679.properties.spending.anyOf[1],data:data12};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -85141,7 +86044,7 @@ var _valid1 = _errs32 === errors;
 valid4 = valid4 || _valid1;
 }
 if(!valid4){
-const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema666.properties.spending.anyOf,parentSchema:schema666.properties.spending,data:data12};
+const err3 = {instancePath:instancePath+"/spending",schemaPath:"#/properties/spending/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema679.properties.spending.anyOf,parentSchema:schema679.properties.spending,data:data12};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -85149,7 +86052,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1653.errors = vErrors;
+validate1678.errors = vErrors;
 return false;
 }
 else {
@@ -85173,7 +86076,7 @@ if(data.created_at !== undefined){
 let data13 = data.created_at;
 const _errs34 = errors;
 if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate1653.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema666.properties.created_at.type,parentSchema:schema666.properties.created_at,data:data13}];
+validate1678.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema679.properties.created_at.type,parentSchema:schema679.properties.created_at,data:data13}];
 return false;
 }
 var valid0 = _errs34 === errors;
@@ -85186,7 +86089,7 @@ if(data.expires_at !== undefined){
 let data14 = data.expires_at;
 const _errs36 = errors;
 if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (data14 !== null)){
-validate1653.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema666.properties.expires_at.type},message:"must be integer,null",schema:schema666.properties.expires_at.type,parentSchema:schema666.properties.expires_at,data:data14}];
+validate1678.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: schema679.properties.expires_at.type},message:"must be integer,null",schema:schema679.properties.expires_at.type,parentSchema:schema679.properties.expires_at,data:data14}];
 return false;
 }
 var valid0 = _errs36 === errors;
@@ -85199,7 +86102,7 @@ if(data.revoked_at !== undefined){
 let data15 = data.revoked_at;
 const _errs38 = errors;
 if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (data15 !== null)){
-validate1653.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema666.properties.revoked_at.type},message:"must be integer,null",schema:schema666.properties.revoked_at.type,parentSchema:schema666.properties.revoked_at,data:data15}];
+validate1678.errors = [{instancePath:instancePath+"/revoked_at",schemaPath:"#/properties/revoked_at/type",keyword:"type",params:{type: schema679.properties.revoked_at.type},message:"must be integer,null",schema:schema679.properties.revoked_at.type,parentSchema:schema679.properties.revoked_at,data:data15}];
 return false;
 }
 var valid0 = _errs38 === errors;
@@ -85212,7 +86115,7 @@ if(data.value !== undefined){
 let data16 = data.value;
 const _errs40 = errors;
 if(typeof data16 !== "string"){
-validate1653.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema666.properties.value.type,parentSchema:schema666.properties.value,data:data16}];
+validate1678.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema679.properties.value.type,parentSchema:schema679.properties.value,data:data16}];
 return false;
 }
 var valid0 = _errs40 === errors;
@@ -85238,32 +86141,32 @@ var valid0 = true;
 }
 }
 else {
-validate1653.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema666.type,parentSchema:schema666,data}];
+validate1678.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema679.type,parentSchema:schema679,data}];
 return false;
 }
 }
-validate1653.errors = vErrors;
+validate1678.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeyRecordList = validate1656;
-const schema667 = {"type":"object","additionalProperties":false,"required":["object","data","first_id","has_more","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/KeyRecord"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
+export const validateKeyRecordList = validate1681;
+const schema680 = {"type":"object","additionalProperties":false,"required":["object","data","first_id","has_more","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/KeyRecord"}},"first_id":{"type":["string","null"]},"has_more":{"type":"boolean"},"last_id":{"type":["string","null"]}}};
 
-function validate1656(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1681(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.last_id === undefined) && (missing0 = "last_id"))){
-validate1656.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema667.required,parentSchema:schema667,data}];
+validate1681.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema680.required,parentSchema:schema680,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "first_id")) || (key0 === "has_more")) || (key0 === "last_id"))){
-validate1656.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema667,data}];
+validate1681.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema680,data}];
 return false;
 break;
 }
@@ -85273,11 +86176,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1656.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema667.properties.object.type,parentSchema:schema667.properties.object,data:data0}];
+validate1681.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema680.properties.object.type,parentSchema:schema680.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1656.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema667.properties.object,data:data0}];
+validate1681.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema680.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -85295,8 +86198,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate1650(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1650.errors : vErrors.concat(validate1650.errors);
+if(!(validate1675(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1675.errors : vErrors.concat(validate1675.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs6 === errors;
@@ -85306,7 +86209,7 @@ break;
 }
 }
 else {
-validate1656.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema667.properties.data.type,parentSchema:schema667.properties.data,data:data1}];
+validate1681.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema680.properties.data.type,parentSchema:schema680.properties.data,data:data1}];
 return false;
 }
 }
@@ -85320,7 +86223,7 @@ if(data.first_id !== undefined){
 let data3 = data.first_id;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate1656.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema667.properties.first_id.type},message:"must be string,null",schema:schema667.properties.first_id.type,parentSchema:schema667.properties.first_id,data:data3}];
+validate1681.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema680.properties.first_id.type},message:"must be string,null",schema:schema680.properties.first_id.type,parentSchema:schema680.properties.first_id,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -85333,7 +86236,7 @@ if(data.has_more !== undefined){
 let data4 = data.has_more;
 const _errs9 = errors;
 if(typeof data4 !== "boolean"){
-validate1656.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema667.properties.has_more.type,parentSchema:schema667.properties.has_more,data:data4}];
+validate1681.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema680.properties.has_more.type,parentSchema:schema680.properties.has_more,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -85346,7 +86249,7 @@ if(data.last_id !== undefined){
 let data5 = data.last_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1656.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema667.properties.last_id.type},message:"must be string,null",schema:schema667.properties.last_id.type,parentSchema:schema667.properties.last_id,data:data5}];
+validate1681.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema680.properties.last_id.type},message:"must be string,null",schema:schema680.properties.last_id.type,parentSchema:schema680.properties.last_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -85362,33 +86265,33 @@ var valid0 = true;
 }
 }
 else {
-validate1656.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema667.type,parentSchema:schema667,data}];
+validate1681.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema680.type,parentSchema:schema680,data}];
 return false;
 }
 }
-validate1656.errors = vErrors;
+validate1681.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeyCreateRequest = validate1658;
-const schema668 = {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"projects":{"type":"array","minItems":1,"maxItems":20,"items":{"type":"string","maxLength":129,"pattern":"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"}},"is_operator":{"type":["boolean","null"]},"requests_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tokens_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tools":{"type":["array","null"],"maxItems":20,"items":{"type":"string","maxLength":64}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"expires_in_seconds":{"type":["integer","null"],"minimum":1,"maximum":3153600000}}};
+export const validateKeyCreateRequest = validate1683;
+const schema681 = {"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"projects":{"type":"array","minItems":1,"maxItems":20,"items":{"type":"string","maxLength":129,"pattern":"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"}},"is_operator":{"type":["boolean","null"]},"requests_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tokens_per_minute":{"type":["integer","null"],"minimum":1,"maximum":999999999999},"tools":{"type":["array","null"],"maxItems":20,"items":{"type":"string","maxLength":64}},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]},"expires_in_seconds":{"type":["integer","null"],"minimum":1,"maximum":3153600000}}};
 const pattern13 = new RegExp("^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$", "u");
 
-function validate1658(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1683(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.name === undefined) && (missing0 = "name")){
-validate1658.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema668.required,parentSchema:schema668,data}];
+validate1683.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema681.required,parentSchema:schema681,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((((key0 === "name") || (key0 === "projects")) || (key0 === "is_operator")) || (key0 === "requests_per_minute")) || (key0 === "tokens_per_minute")) || (key0 === "tools")) || (key0 === "budget")) || (key0 === "expires_in_seconds"))){
-validate1658.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema668,data}];
+validate1683.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema681,data}];
 return false;
 break;
 }
@@ -85396,8 +86299,8 @@ break;
 if(_errs1 === errors){
 if(data.name !== undefined){
 const _errs2 = errors;
-if(!(validate1631(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
-vErrors = vErrors === null ? validate1631.errors : vErrors.concat(validate1631.errors);
+if(!(validate1656(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
+vErrors = vErrors === null ? validate1656.errors : vErrors.concat(validate1656.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs2 === errors;
@@ -85412,12 +86315,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(Array.isArray(data1)){
 if(data1.length > 20){
-validate1658.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema668.properties.projects,data:data1}];
+validate1683.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema681.properties.projects,data:data1}];
 return false;
 }
 else {
 if(data1.length < 1){
-validate1658.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema668.properties.projects,data:data1}];
+validate1683.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema681.properties.projects,data:data1}];
 return false;
 }
 else {
@@ -85429,18 +86332,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(data2.length > 2 * 129 || (data2.length > 129 && func2(data2) > 129)){
-validate1658.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/maxLength",keyword:"maxLength",params:{limit: 129},message:"must NOT have more than 129 characters",schema:129,parentSchema:schema668.properties.projects.items,data:data2}];
+validate1683.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/maxLength",keyword:"maxLength",params:{limit: 129},message:"must NOT have more than 129 characters",schema:129,parentSchema:schema681.properties.projects.items,data:data2}];
 return false;
 }
 else {
 if(!pattern13.test(data2)){
-validate1658.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"+"\"",schema:"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$",parentSchema:schema668.properties.projects.items,data:data2}];
+validate1683.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$"+"\"",schema:"^[A-Za-z0-9_.-]{1,64}/[A-Za-z0-9_.-]{1,64}$",parentSchema:schema681.properties.projects.items,data:data2}];
 return false;
 }
 }
 }
 else {
-validate1658.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema668.properties.projects.items.type,parentSchema:schema668.properties.projects.items,data:data2}];
+validate1683.errors = [{instancePath:instancePath+"/projects/" + i0,schemaPath:"#/properties/projects/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema681.properties.projects.items.type,parentSchema:schema681.properties.projects.items,data:data2}];
 return false;
 }
 }
@@ -85453,7 +86356,7 @@ break;
 }
 }
 else {
-validate1658.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema668.properties.projects.type,parentSchema:schema668.properties.projects,data:data1}];
+validate1683.errors = [{instancePath:instancePath+"/projects",schemaPath:"#/properties/projects/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema681.properties.projects.type,parentSchema:schema681.properties.projects,data:data1}];
 return false;
 }
 }
@@ -85467,7 +86370,7 @@ if(data.is_operator !== undefined){
 let data3 = data.is_operator;
 const _errs7 = errors;
 if((typeof data3 !== "boolean") && (data3 !== null)){
-validate1658.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: schema668.properties.is_operator.type},message:"must be boolean,null",schema:schema668.properties.is_operator.type,parentSchema:schema668.properties.is_operator,data:data3}];
+validate1683.errors = [{instancePath:instancePath+"/is_operator",schemaPath:"#/properties/is_operator/type",keyword:"type",params:{type: schema681.properties.is_operator.type},message:"must be boolean,null",schema:schema681.properties.is_operator.type,parentSchema:schema681.properties.is_operator,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -85480,18 +86383,18 @@ if(data.requests_per_minute !== undefined){
 let data4 = data.requests_per_minute;
 const _errs9 = errors;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
-validate1658.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema668.properties.requests_per_minute.type},message:"must be integer,null",schema:schema668.properties.requests_per_minute.type,parentSchema:schema668.properties.requests_per_minute,data:data4}];
+validate1683.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/type",keyword:"type",params:{type: schema681.properties.requests_per_minute.type},message:"must be integer,null",schema:schema681.properties.requests_per_minute.type,parentSchema:schema681.properties.requests_per_minute,data:data4}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 999999999999 || isNaN(data4)){
-validate1658.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema668.properties.requests_per_minute,data:data4}];
+validate1683.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema681.properties.requests_per_minute,data:data4}];
 return false;
 }
 else {
 if(data4 < 1 || isNaN(data4)){
-validate1658.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema668.properties.requests_per_minute,data:data4}];
+validate1683.errors = [{instancePath:instancePath+"/requests_per_minute",schemaPath:"#/properties/requests_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema681.properties.requests_per_minute,data:data4}];
 return false;
 }
 }
@@ -85507,18 +86410,18 @@ if(data.tokens_per_minute !== undefined){
 let data5 = data.tokens_per_minute;
 const _errs11 = errors;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate1658.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema668.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema668.properties.tokens_per_minute.type,parentSchema:schema668.properties.tokens_per_minute,data:data5}];
+validate1683.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/type",keyword:"type",params:{type: schema681.properties.tokens_per_minute.type},message:"must be integer,null",schema:schema681.properties.tokens_per_minute.type,parentSchema:schema681.properties.tokens_per_minute,data:data5}];
 return false;
 }
 if(errors === _errs11){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 999999999999 || isNaN(data5)){
-validate1658.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema668.properties.tokens_per_minute,data:data5}];
+validate1683.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999999999999},message:"must be <= 999999999999",schema:999999999999,parentSchema:schema681.properties.tokens_per_minute,data:data5}];
 return false;
 }
 else {
 if(data5 < 1 || isNaN(data5)){
-validate1658.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema668.properties.tokens_per_minute,data:data5}];
+validate1683.errors = [{instancePath:instancePath+"/tokens_per_minute",schemaPath:"#/properties/tokens_per_minute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema681.properties.tokens_per_minute,data:data5}];
 return false;
 }
 }
@@ -85534,13 +86437,13 @@ if(data.tools !== undefined){
 let data6 = data.tools;
 const _errs13 = errors;
 if((!(Array.isArray(data6))) && (data6 !== null)){
-validate1658.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema668.properties.tools.type},message:"must be array,null",schema:schema668.properties.tools.type,parentSchema:schema668.properties.tools,data:data6}];
+validate1683.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema681.properties.tools.type},message:"must be array,null",schema:schema681.properties.tools.type,parentSchema:schema681.properties.tools,data:data6}];
 return false;
 }
 if(errors === _errs13){
 if(Array.isArray(data6)){
 if(data6.length > 20){
-validate1658.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema668.properties.tools,data:data6}];
+validate1683.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items",schema:20,parentSchema:schema681.properties.tools,data:data6}];
 return false;
 }
 else {
@@ -85552,12 +86455,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
 if(data7.length > 2 * 64 || (data7.length > 64 && func2(data7) > 64)){
-validate1658.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema668.properties.tools.items,data:data7}];
+validate1683.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema681.properties.tools.items,data:data7}];
 return false;
 }
 }
 else {
-validate1658.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema668.properties.tools.items.type,parentSchema:schema668.properties.tools.items,data:data7}];
+validate1683.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema681.properties.tools.items.type,parentSchema:schema681.properties.tools.items,data:data7}];
 return false;
 }
 }
@@ -85581,8 +86484,8 @@ const _errs17 = errors;
 const _errs18 = errors;
 let valid3 = false;
 const _errs19 = errors;
-if(!(validate1648(data8, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
-vErrors = vErrors === null ? validate1648.errors : vErrors.concat(validate1648.errors);
+if(!(validate1673(data8, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1673.errors : vErrors.concat(validate1673.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs19 === errors;
@@ -85590,7 +86493,7 @@ valid3 = valid3 || _valid0;
 if(!valid3){
 const _errs20 = errors;
 if(data8 !== null){
-const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema668.properties.budget.anyOf[1].type,parentSchema:schema668.properties.budget.anyOf[1],data:data8};
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema681.properties.budget.anyOf[1].type,parentSchema:schema681.properties.budget.anyOf[1],data:data8};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -85603,7 +86506,7 @@ var _valid0 = _errs20 === errors;
 valid3 = valid3 || _valid0;
 }
 if(!valid3){
-const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema668.properties.budget.anyOf,parentSchema:schema668.properties.budget,data:data8};
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema681.properties.budget.anyOf,parentSchema:schema681.properties.budget,data:data8};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -85611,7 +86514,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1658.errors = vErrors;
+validate1683.errors = vErrors;
 return false;
 }
 else {
@@ -85635,18 +86538,18 @@ if(data.expires_in_seconds !== undefined){
 let data9 = data.expires_in_seconds;
 const _errs22 = errors;
 if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (data9 !== null)){
-validate1658.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: schema668.properties.expires_in_seconds.type},message:"must be integer,null",schema:schema668.properties.expires_in_seconds.type,parentSchema:schema668.properties.expires_in_seconds,data:data9}];
+validate1683.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/type",keyword:"type",params:{type: schema681.properties.expires_in_seconds.type},message:"must be integer,null",schema:schema681.properties.expires_in_seconds.type,parentSchema:schema681.properties.expires_in_seconds,data:data9}];
 return false;
 }
 if(errors === _errs22){
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 > 3153600000 || isNaN(data9)){
-validate1658.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3153600000},message:"must be <= 3153600000",schema:3153600000,parentSchema:schema668.properties.expires_in_seconds,data:data9}];
+validate1683.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3153600000},message:"must be <= 3153600000",schema:3153600000,parentSchema:schema681.properties.expires_in_seconds,data:data9}];
 return false;
 }
 else {
 if(data9 < 1 || isNaN(data9)){
-validate1658.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema668.properties.expires_in_seconds,data:data9}];
+validate1683.errors = [{instancePath:instancePath+"/expires_in_seconds",schemaPath:"#/properties/expires_in_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema681.properties.expires_in_seconds,data:data9}];
 return false;
 }
 }
@@ -85668,18 +86571,18 @@ var valid0 = true;
 }
 }
 else {
-validate1658.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema668.type,parentSchema:schema668,data}];
+validate1683.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema681.type,parentSchema:schema681,data}];
 return false;
 }
 }
-validate1658.errors = vErrors;
+validate1683.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeyUpdateRequest = validate1661;
-const schema669 = {"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]}}};
+export const validateKeyUpdateRequest = validate1686;
+const schema682 = {"type":"object","additionalProperties":false,"properties":{"name":{"$ref":"#/components/schemas/KeyName"},"budget":{"anyOf":[{"$ref":"#/components/schemas/KeyBudget"},{"type":"null"}]}}};
 
-function validate1661(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1686(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -85687,7 +86590,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "name") || (key0 === "budget"))){
-validate1661.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema669,data}];
+validate1686.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema682,data}];
 return false;
 break;
 }
@@ -85695,8 +86598,8 @@ break;
 if(_errs1 === errors){
 if(data.name !== undefined){
 const _errs2 = errors;
-if(!(validate1631(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
-vErrors = vErrors === null ? validate1631.errors : vErrors.concat(validate1631.errors);
+if(!(validate1656(data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData}))){
+vErrors = vErrors === null ? validate1656.errors : vErrors.concat(validate1656.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs2 === errors;
@@ -85711,8 +86614,8 @@ const _errs3 = errors;
 const _errs4 = errors;
 let valid1 = false;
 const _errs5 = errors;
-if(!(validate1648(data1, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
-vErrors = vErrors === null ? validate1648.errors : vErrors.concat(validate1648.errors);
+if(!(validate1673(data1, {instancePath:instancePath+"/budget",parentData:data,parentDataProperty:"budget",rootData}))){
+vErrors = vErrors === null ? validate1673.errors : vErrors.concat(validate1673.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs5 === errors;
@@ -85720,7 +86623,7 @@ valid1 = valid1 || _valid0;
 if(!valid1){
 const _errs6 = errors;
 if(data1 !== null){
-const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema669.properties.budget.anyOf[1].type,parentSchema:schema669.properties.budget.anyOf[1],data:data1};
+const err0 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema682.properties.budget.anyOf[1].type,parentSchema:schema682.properties.budget.anyOf[1],data:data1};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -85733,7 +86636,7 @@ var _valid0 = _errs6 === errors;
 valid1 = valid1 || _valid0;
 }
 if(!valid1){
-const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema669.properties.budget.anyOf,parentSchema:schema669.properties.budget,data:data1};
+const err1 = {instancePath:instancePath+"/budget",schemaPath:"#/properties/budget/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema682.properties.budget.anyOf,parentSchema:schema682.properties.budget,data:data1};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -85741,7 +86644,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1661.errors = vErrors;
+validate1686.errors = vErrors;
 return false;
 }
 else {
@@ -85764,32 +86667,32 @@ var valid0 = true;
 }
 }
 else {
-validate1661.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema669.type,parentSchema:schema669,data}];
+validate1686.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema682.type,parentSchema:schema682,data}];
 return false;
 }
 }
-validate1661.errors = vErrors;
+validate1686.errors = vErrors;
 return errors === 0;
 }
 
-export const validateKeyRevoked = validate1664;
-const schema670 = {"type":"object","additionalProperties":false,"required":["object","id","deleted"],"properties":{"object":{"type":"string","const":"key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
+export const validateKeyRevoked = validate1689;
+const schema683 = {"type":"object","additionalProperties":false,"required":["object","id","deleted"],"properties":{"object":{"type":"string","const":"key.deleted"},"id":{"type":"string"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1664(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1689(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.object === undefined) && (missing0 = "object")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
-validate1664.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema670.required,parentSchema:schema670,data}];
+validate1689.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema683.required,parentSchema:schema683,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "object") || (key0 === "id")) || (key0 === "deleted"))){
-validate1664.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema670,data}];
+validate1689.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema683,data}];
 return false;
 break;
 }
@@ -85799,11 +86702,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1664.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema670.properties.object.type,parentSchema:schema670.properties.object,data:data0}];
+validate1689.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema683.properties.object.type,parentSchema:schema683.properties.object,data:data0}];
 return false;
 }
 if("key.deleted" !== data0){
-validate1664.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key.deleted"},message:"must be equal to constant",schema:"key.deleted",parentSchema:schema670.properties.object,data:data0}];
+validate1689.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "key.deleted"},message:"must be equal to constant",schema:"key.deleted",parentSchema:schema683.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -85816,7 +86719,7 @@ if(data.id !== undefined){
 let data1 = data.id;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1664.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema670.properties.id.type,parentSchema:schema670.properties.id,data:data1}];
+validate1689.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema683.properties.id.type,parentSchema:schema683.properties.id,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -85829,11 +86732,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs6 = errors;
 if(typeof data2 !== "boolean"){
-validate1664.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema670.properties.deleted.type,parentSchema:schema670.properties.deleted,data:data2}];
+validate1689.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema683.properties.deleted.type,parentSchema:schema683.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1664.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema670.properties.deleted,data:data2}];
+validate1689.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema683.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -85847,32 +86750,32 @@ var valid0 = true;
 }
 }
 else {
-validate1664.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema670.type,parentSchema:schema670,data}];
+validate1689.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema683.type,parentSchema:schema683,data}];
 return false;
 }
 }
-validate1664.errors = vErrors;
+validate1689.errors = vErrors;
 return errors === 0;
 }
 
-export const validateModel = validate1665;
-const schema671 = {"type":"object","additionalProperties":false,"required":["id","object","created","owned_by","type","display_name","created_at"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"type":{"type":"string","const":"model"},"display_name":{"type":"string"},"created_at":{"type":"string"},"description":{"type":"string"}}};
+export const validateModel = validate1690;
+const schema684 = {"type":"object","additionalProperties":false,"required":["id","object","created","owned_by","type","display_name","created_at"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"created":{"type":"integer"},"owned_by":{"type":"string"},"shutdown_date":{"type":["string","null"]},"type":{"type":"string","const":"model"},"display_name":{"type":"string"},"created_at":{"type":"string"},"description":{"type":"string"}}};
 
-function validate1665(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1690(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.created === undefined) && (missing0 = "created"))) || ((data.owned_by === undefined) && (missing0 = "owned_by"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.display_name === undefined) && (missing0 = "display_name"))) || ((data.created_at === undefined) && (missing0 = "created_at"))){
-validate1665.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema671.required,parentSchema:schema671,data}];
+validate1690.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema684.required,parentSchema:schema684,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func26.call(schema671.properties, key0))){
-validate1665.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema671,data}];
+if(!(func26.call(schema684.properties, key0))){
+validate1690.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema684,data}];
 return false;
 break;
 }
@@ -85882,7 +86785,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1665.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema671.properties.id.type,parentSchema:schema671.properties.id,data:data0}];
+validate1690.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema684.properties.id.type,parentSchema:schema684.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -85895,11 +86798,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1665.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema671.properties.object.type,parentSchema:schema671.properties.object,data:data1}];
+validate1690.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema684.properties.object.type,parentSchema:schema684.properties.object,data:data1}];
 return false;
 }
 if("model" !== data1){
-validate1665.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema671.properties.object,data:data1}];
+validate1690.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema684.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -85912,7 +86815,7 @@ if(data.created !== undefined){
 let data2 = data.created;
 const _errs6 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate1665.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema671.properties.created.type,parentSchema:schema671.properties.created,data:data2}];
+validate1690.errors = [{instancePath:instancePath+"/created",schemaPath:"#/properties/created/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema684.properties.created.type,parentSchema:schema684.properties.created,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -85925,7 +86828,7 @@ if(data.owned_by !== undefined){
 let data3 = data.owned_by;
 const _errs8 = errors;
 if(typeof data3 !== "string"){
-validate1665.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema671.properties.owned_by.type,parentSchema:schema671.properties.owned_by,data:data3}];
+validate1690.errors = [{instancePath:instancePath+"/owned_by",schemaPath:"#/properties/owned_by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema684.properties.owned_by.type,parentSchema:schema684.properties.owned_by,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -85938,7 +86841,7 @@ if(data.shutdown_date !== undefined){
 let data4 = data.shutdown_date;
 const _errs10 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1665.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema671.properties.shutdown_date.type},message:"must be string,null",schema:schema671.properties.shutdown_date.type,parentSchema:schema671.properties.shutdown_date,data:data4}];
+validate1690.errors = [{instancePath:instancePath+"/shutdown_date",schemaPath:"#/properties/shutdown_date/type",keyword:"type",params:{type: schema684.properties.shutdown_date.type},message:"must be string,null",schema:schema684.properties.shutdown_date.type,parentSchema:schema684.properties.shutdown_date,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -85951,11 +86854,11 @@ if(data.type !== undefined){
 let data5 = data.type;
 const _errs12 = errors;
 if(typeof data5 !== "string"){
-validate1665.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema671.properties.type.type,parentSchema:schema671.properties.type,data:data5}];
+validate1690.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema684.properties.type.type,parentSchema:schema684.properties.type,data:data5}];
 return false;
 }
 if("model" !== data5){
-validate1665.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema671.properties.type,data:data5}];
+validate1690.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema684.properties.type,data:data5}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -85968,7 +86871,7 @@ if(data.display_name !== undefined){
 let data6 = data.display_name;
 const _errs14 = errors;
 if(typeof data6 !== "string"){
-validate1665.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema671.properties.display_name.type,parentSchema:schema671.properties.display_name,data:data6}];
+validate1690.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema684.properties.display_name.type,parentSchema:schema684.properties.display_name,data:data6}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -85981,7 +86884,7 @@ if(data.created_at !== undefined){
 let data7 = data.created_at;
 const _errs16 = errors;
 if(typeof data7 !== "string"){
-validate1665.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema671.properties.created_at.type,parentSchema:schema671.properties.created_at,data:data7}];
+validate1690.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema684.properties.created_at.type,parentSchema:schema684.properties.created_at,data:data7}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -85994,7 +86897,7 @@ if(data.description !== undefined){
 let data8 = data.description;
 const _errs18 = errors;
 if(typeof data8 !== "string"){
-validate1665.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema671.properties.description.type,parentSchema:schema671.properties.description,data:data8}];
+validate1690.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema684.properties.description.type,parentSchema:schema684.properties.description,data:data8}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -86014,32 +86917,32 @@ var valid0 = true;
 }
 }
 else {
-validate1665.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema671.type,parentSchema:schema671,data}];
+validate1690.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema684.type,parentSchema:schema684,data}];
 return false;
 }
 }
-validate1665.errors = vErrors;
+validate1690.errors = vErrors;
 return errors === 0;
 }
 
-export const validateModelList = validate1666;
-const schema672 = {"type":"object","additionalProperties":false,"required":["object","data","has_more","first_id","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}},"has_more":{"type":"boolean","const":false},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
+export const validateModelList = validate1691;
+const schema685 = {"type":"object","additionalProperties":false,"required":["object","data","has_more","first_id","last_id"],"properties":{"object":{"type":"string","const":"list"},"data":{"type":"array","items":{"$ref":"#/components/schemas/Model"}},"has_more":{"type":"boolean","const":false},"first_id":{"type":["string","null"]},"last_id":{"type":["string","null"]}}};
 
-function validate1666(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1691(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((data.object === undefined) && (missing0 = "object")) || ((data.data === undefined) && (missing0 = "data"))) || ((data.has_more === undefined) && (missing0 = "has_more"))) || ((data.first_id === undefined) && (missing0 = "first_id"))) || ((data.last_id === undefined) && (missing0 = "last_id"))){
-validate1666.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema672.required,parentSchema:schema672,data}];
+validate1691.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema685.required,parentSchema:schema685,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "object") || (key0 === "data")) || (key0 === "has_more")) || (key0 === "first_id")) || (key0 === "last_id"))){
-validate1666.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema672,data}];
+validate1691.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema685,data}];
 return false;
 break;
 }
@@ -86049,11 +86952,11 @@ if(data.object !== undefined){
 let data0 = data.object;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1666.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema672.properties.object.type,parentSchema:schema672.properties.object,data:data0}];
+validate1691.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema685.properties.object.type,parentSchema:schema685.properties.object,data:data0}];
 return false;
 }
 if("list" !== data0){
-validate1666.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema672.properties.object,data:data0}];
+validate1691.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "list"},message:"must be equal to constant",schema:"list",parentSchema:schema685.properties.object,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -86071,8 +86974,8 @@ var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate1665(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate1665.errors : vErrors.concat(validate1665.errors);
+if(!(validate1690(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate1690.errors : vErrors.concat(validate1690.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs6 === errors;
@@ -86082,7 +86985,7 @@ break;
 }
 }
 else {
-validate1666.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema672.properties.data.type,parentSchema:schema672.properties.data,data:data1}];
+validate1691.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema685.properties.data.type,parentSchema:schema685.properties.data,data:data1}];
 return false;
 }
 }
@@ -86096,11 +86999,11 @@ if(data.has_more !== undefined){
 let data3 = data.has_more;
 const _errs7 = errors;
 if(typeof data3 !== "boolean"){
-validate1666.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema672.properties.has_more.type,parentSchema:schema672.properties.has_more,data:data3}];
+validate1691.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema685.properties.has_more.type,parentSchema:schema685.properties.has_more,data:data3}];
 return false;
 }
 if(false !== data3){
-validate1666.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/const",keyword:"const",params:{allowedValue: false},message:"must be equal to constant",schema:false,parentSchema:schema672.properties.has_more,data:data3}];
+validate1691.errors = [{instancePath:instancePath+"/has_more",schemaPath:"#/properties/has_more/const",keyword:"const",params:{allowedValue: false},message:"must be equal to constant",schema:false,parentSchema:schema685.properties.has_more,data:data3}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -86113,7 +87016,7 @@ if(data.first_id !== undefined){
 let data4 = data.first_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1666.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema672.properties.first_id.type},message:"must be string,null",schema:schema672.properties.first_id.type,parentSchema:schema672.properties.first_id,data:data4}];
+validate1691.errors = [{instancePath:instancePath+"/first_id",schemaPath:"#/properties/first_id/type",keyword:"type",params:{type: schema685.properties.first_id.type},message:"must be string,null",schema:schema685.properties.first_id.type,parentSchema:schema685.properties.first_id,data:data4}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -86126,7 +87029,7 @@ if(data.last_id !== undefined){
 let data5 = data.last_id;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate1666.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema672.properties.last_id.type},message:"must be string,null",schema:schema672.properties.last_id.type,parentSchema:schema672.properties.last_id,data:data5}];
+validate1691.errors = [{instancePath:instancePath+"/last_id",schemaPath:"#/properties/last_id/type",keyword:"type",params:{type: schema685.properties.last_id.type},message:"must be string,null",schema:schema685.properties.last_id.type,parentSchema:schema685.properties.last_id,data:data5}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -86142,32 +87045,32 @@ var valid0 = true;
 }
 }
 else {
-validate1666.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema672.type,parentSchema:schema672,data}];
+validate1691.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema685.type,parentSchema:schema685,data}];
 return false;
 }
 }
-validate1666.errors = vErrors;
+validate1691.errors = vErrors;
 return errors === 0;
 }
 
-export const validateModelDeleted = validate1668;
-const schema673 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"deleted":{"type":"boolean","const":true}}};
+export const validateModelDeleted = validate1693;
+const schema686 = {"type":"object","additionalProperties":false,"required":["id","object","deleted"],"properties":{"id":{"type":"string"},"object":{"type":"string","const":"model"},"deleted":{"type":"boolean","const":true}}};
 
-function validate1668(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1693(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.deleted === undefined) && (missing0 = "deleted"))){
-validate1668.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema673.required,parentSchema:schema673,data}];
+validate1693.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema686.required,parentSchema:schema686,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "id") || (key0 === "object")) || (key0 === "deleted"))){
-validate1668.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema673,data}];
+validate1693.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema686,data}];
 return false;
 break;
 }
@@ -86177,7 +87080,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate1668.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema673.properties.id.type,parentSchema:schema673.properties.id,data:data0}];
+validate1693.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema686.properties.id.type,parentSchema:schema686.properties.id,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -86190,11 +87093,11 @@ if(data.object !== undefined){
 let data1 = data.object;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate1668.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema673.properties.object.type,parentSchema:schema673.properties.object,data:data1}];
+validate1693.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema686.properties.object.type,parentSchema:schema686.properties.object,data:data1}];
 return false;
 }
 if("model" !== data1){
-validate1668.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema673.properties.object,data:data1}];
+validate1693.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "model"},message:"must be equal to constant",schema:"model",parentSchema:schema686.properties.object,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -86207,11 +87110,11 @@ if(data.deleted !== undefined){
 let data2 = data.deleted;
 const _errs6 = errors;
 if(typeof data2 !== "boolean"){
-validate1668.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema673.properties.deleted.type,parentSchema:schema673.properties.deleted,data:data2}];
+validate1693.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema686.properties.deleted.type,parentSchema:schema686.properties.deleted,data:data2}];
 return false;
 }
 if(true !== data2){
-validate1668.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema673.properties.deleted,data:data2}];
+validate1693.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant",schema:true,parentSchema:schema686.properties.deleted,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -86225,31 +87128,31 @@ var valid0 = true;
 }
 }
 else {
-validate1668.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema673.type,parentSchema:schema673,data}];
+validate1693.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema686.type,parentSchema:schema686,data}];
 return false;
 }
 }
-validate1668.errors = vErrors;
+validate1693.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_model = validate1669;
-const schema674 = {"type":"string"};
+const member_of_CreateResponseRequest_model = validate1694;
+const schema687 = {"type":"string"};
 
-function validate1669(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1694(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate1669.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema674.type,parentSchema:schema674,data}];
+validate1694.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema687.type,parentSchema:schema687,data}];
 return false;
 }
-validate1669.errors = vErrors;
+validate1694.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_input = validate1670;
+const member_of_CreateResponseRequest_input = validate1695;
 
-function validate1670(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1695(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -86322,7 +87225,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1670.errors = vErrors;
+validate1695.errors = vErrors;
 return false;
 }
 else {
@@ -86336,28 +87239,28 @@ vErrors = null;
 }
 }
 }
-validate1670.errors = vErrors;
+validate1695.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_previous_response_id = validate1672;
-const schema676 = {"type":["string","null"]};
+const member_of_CreateResponseRequest_previous_response_id = validate1697;
+const schema689 = {"type":["string","null"]};
 
-function validate1672(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1697(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1672.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema676.type},message:"must be string,null",schema:schema676.type,parentSchema:schema676,data}];
+validate1697.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema689.type},message:"must be string,null",schema:schema689.type,parentSchema:schema689,data}];
 return false;
 }
-validate1672.errors = vErrors;
+validate1697.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_conversation = validate1673;
-const schema677 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
+const member_of_CreateResponseRequest_conversation = validate1698;
+const schema690 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
 
-function validate1673(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1698(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -86372,7 +87275,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema677.anyOf[1].type,parentSchema:schema677.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema690.anyOf[1].type,parentSchema:schema690.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -86385,7 +87288,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema677.anyOf,parentSchema:schema677,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema690.anyOf,parentSchema:schema690,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -86393,7 +87296,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1673.errors = vErrors;
+validate1698.errors = vErrors;
 return false;
 }
 else {
@@ -86407,14 +87310,14 @@ vErrors = null;
 }
 }
 }
-validate1673.errors = vErrors;
+validate1698.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_prompt = validate1675;
-const schema678 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_prompt = validate1700;
+const schema691 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
 
-function validate1675(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1700(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -86422,493 +87325,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema678.anyOf[1].type,parentSchema:schema678.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema678.anyOf,parentSchema:schema678,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1675.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1675.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_moderation = validate1677;
-const schema679 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
-
-function validate1677(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate956(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate956.errors : vErrors.concat(validate956.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema679.anyOf[1].type,parentSchema:schema679.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema679.anyOf,parentSchema:schema679,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1677.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1677.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_include = validate1679;
-const schema680 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
-
-function validate1679(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1679.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema680.type},message:"must be array,null",schema:schema680.type,parentSchema:schema680,data}];
-return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate42(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-validate1679.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_tools = validate1681;
-const schema681 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
-
-function validate1681(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1681.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema681.type},message:"must be array,null",schema:schema681.type,parentSchema:schema681,data}];
-return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate494(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate494.errors : vErrors.concat(validate494.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-validate1681.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_tool_choice = validate1683;
-const schema682 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
-
-function validate1683(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate890(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate890.errors : vErrors.concat(validate890.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema682.anyOf[1].type,parentSchema:schema682.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema682.anyOf,parentSchema:schema682,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1683.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1683.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_metadata = validate1685;
-const schema683 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
-
-function validate1685(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate41(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema683.anyOf[1].type,parentSchema:schema683.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema683.anyOf,parentSchema:schema683,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1685.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1685.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_text = validate1687;
-const schema684 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
-
-function validate1687(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate916(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate916.errors : vErrors.concat(validate916.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema684.anyOf[1].type,parentSchema:schema684.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema684.anyOf,parentSchema:schema684,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1687.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1687.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_temperature = validate1689;
-const schema685 = {"type":["number","null"],"minimum":0,"maximum":2};
-
-function validate1689(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1689.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema685.type},message:"must be number,null",schema:schema685.type,parentSchema:schema685,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1689.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema685,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1689.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema685,data}];
-return false;
-}
-}
-}
-}
-validate1689.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_top_p = validate1690;
-const schema686 = {"type":["number","null"],"minimum":0,"maximum":1};
-
-function validate1690(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1690.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema686.type},message:"must be number,null",schema:schema686.type,parentSchema:schema686,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 1 || isNaN(data)){
-validate1690.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema686,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1690.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema686,data}];
-return false;
-}
-}
-}
-}
-validate1690.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_presence_penalty = validate1691;
-const schema687 = {"type":["number","null"],"minimum":-2,"maximum":2};
-
-function validate1691(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1691.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema687.type},message:"must be number,null",schema:schema687.type,parentSchema:schema687,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1691.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema687,data}];
-return false;
-}
-else {
-if(data < -2 || isNaN(data)){
-validate1691.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema687,data}];
-return false;
-}
-}
-}
-}
-validate1691.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_frequency_penalty = validate1692;
-const schema688 = {"type":["number","null"],"minimum":-2,"maximum":2};
-
-function validate1692(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1692.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema688.type},message:"must be number,null",schema:schema688.type,parentSchema:schema688,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1692.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema688,data}];
-return false;
-}
-else {
-if(data < -2 || isNaN(data)){
-validate1692.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema688,data}];
-return false;
-}
-}
-}
-}
-validate1692.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_parallel_tool_calls = validate1693;
-const schema689 = {"type":["boolean","null"]};
-
-function validate1693(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1693.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema689.type},message:"must be boolean,null",schema:schema689.type,parentSchema:schema689,data}];
-return false;
-}
-validate1693.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_stream = validate1694;
-const schema690 = {"type":["boolean","null"]};
-
-function validate1694(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1694.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema690.type},message:"must be boolean,null",schema:schema690.type,parentSchema:schema690,data}];
-return false;
-}
-validate1694.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_stream_options = validate1695;
-const schema691 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
-
-function validate1695(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate950(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate950.errors : vErrors.concat(validate950.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -86937,7 +87353,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1695.errors = vErrors;
+validate1700.errors = vErrors;
 return false;
 }
 else {
@@ -86951,35 +87367,21 @@ vErrors = null;
 }
 }
 }
-validate1695.errors = vErrors;
+validate1700.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_background = validate1697;
-const schema692 = {"type":["boolean","null"]};
+const member_of_CreateResponseRequest_moderation = validate1702;
+const schema692 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
 
-function validate1697(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1697.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema692.type},message:"must be boolean,null",schema:schema692.type,parentSchema:schema692,data}];
-return false;
-}
-validate1697.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_background_options = validate1698;
-const schema693 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
-
-function validate1698(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1702(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate976(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate976.errors : vErrors.concat(validate976.errors);
+if(!(validate956(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate956.errors : vErrors.concat(validate956.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -86987,7 +87389,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema693.anyOf[1].type,parentSchema:schema693.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema692.anyOf[1].type,parentSchema:schema692.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -87000,7 +87402,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema693.anyOf,parentSchema:schema693,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema692.anyOf,parentSchema:schema692,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -87008,7 +87410,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1698.errors = vErrors;
+validate1702.errors = vErrors;
 return false;
 }
 else {
@@ -87022,65 +87424,140 @@ vErrors = null;
 }
 }
 }
-validate1698.errors = vErrors;
+validate1702.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_max_output_tokens = validate1700;
-const schema694 = {"type":["integer","null"],"minimum":16};
+const member_of_CreateResponseRequest_include = validate1704;
+const schema693 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
 
-function validate1700(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1704(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1700.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema694.type},message:"must be integer,null",schema:schema694.type,parentSchema:schema694,data}];
+if((!(Array.isArray(data))) && (data !== null)){
+validate1704.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema693.type},message:"must be array,null",schema:schema693.type,parentSchema:schema693,data}];
 return false;
 }
 if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 16 || isNaN(data)){
-validate1700.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema694,data}];
-return false;
+if(Array.isArray(data)){
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate42(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
 }
 }
 }
-validate1700.errors = vErrors;
+}
+validate1704.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_max_tool_calls = validate1701;
-const schema695 = {"type":["integer","null"],"minimum":1};
+const member_of_CreateResponseRequest_tools = validate1706;
+const schema694 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
 
-function validate1701(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1706(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1701.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema695.type},message:"must be integer,null",schema:schema695.type,parentSchema:schema695,data}];
+if((!(Array.isArray(data))) && (data !== null)){
+validate1706.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema694.type},message:"must be array,null",schema:schema694.type,parentSchema:schema694,data}];
 return false;
 }
 if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 1 || isNaN(data)){
-validate1701.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema695,data}];
-return false;
+if(Array.isArray(data)){
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate494(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate494.errors : vErrors.concat(validate494.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
 }
 }
 }
-validate1701.errors = vErrors;
+}
+validate1706.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_reasoning = validate1702;
-const schema696 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_tool_choice = validate1708;
+const schema695 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
 
-function validate1702(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1708(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate896(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate896.errors : vErrors.concat(validate896.errors);
+if(!(validate890(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate890.errors : vErrors.concat(validate890.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema695.anyOf[1].type,parentSchema:schema695.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema695.anyOf,parentSchema:schema695,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1708.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1708.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_metadata = validate1710;
+const schema696 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
+
+function validate1710(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate41(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -87109,7 +87586,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1702.errors = vErrors;
+validate1710.errors = vErrors;
 return false;
 }
 else {
@@ -87123,352 +87600,144 @@ vErrors = null;
 }
 }
 }
-validate1702.errors = vErrors;
+validate1710.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_user = validate1704;
-const schema697 = {"type":["string","null"]};
+const member_of_CreateResponseRequest_text = validate1712;
+const schema697 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
 
-function validate1704(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1712(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1704.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema697.type},message:"must be string,null",schema:schema697.type,parentSchema:schema697,data}];
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate916(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate916.errors : vErrors.concat(validate916.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema697.anyOf[1].type,parentSchema:schema697.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema697.anyOf,parentSchema:schema697,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1712.errors = vErrors;
 return false;
 }
-validate1704.errors = vErrors;
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1712.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_safety_identifier = validate1705;
-const schema698 = {"type":["string","null"],"maxLength":64};
+const member_of_CreateResponseRequest_temperature = validate1714;
+const schema698 = {"type":["number","null"],"minimum":0,"maximum":2};
 
-function validate1705(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1714(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1705.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema698.type},message:"must be string,null",schema:schema698.type,parentSchema:schema698,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1714.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema698.type},message:"must be number,null",schema:schema698.type,parentSchema:schema698,data}];
 return false;
 }
 if(errors === 0){
-if(typeof data === "string"){
-if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
-validate1705.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema698,data}];
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1714.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema698,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1714.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema698,data}];
 return false;
 }
 }
 }
-validate1705.errors = vErrors;
+}
+validate1714.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_prompt_cache_options = validate1706;
-const schema699 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
-
-function validate1706(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate959(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate959.errors : vErrors.concat(validate959.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema699.anyOf[1].type,parentSchema:schema699.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema699.anyOf,parentSchema:schema699,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1706.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1706.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_prompt_cache_key = validate1708;
-const schema700 = {"type":["string","null"]};
-
-function validate1708(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1708.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema700.type},message:"must be string,null",schema:schema700.type,parentSchema:schema700,data}];
-return false;
-}
-validate1708.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_prompt_cache_retention = validate1709;
-const schema701 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
-
-function validate1709(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate50(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema701.anyOf[1].type,parentSchema:schema701.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema701.anyOf,parentSchema:schema701,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1709.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1709.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_truncation = validate1711;
-const schema702 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
-
-function validate1711(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate48(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema702.anyOf[1].type,parentSchema:schema702.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema702.anyOf,parentSchema:schema702,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1711.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1711.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_instructions = validate1713;
-const schema703 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
-
-function validate1713(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema703.anyOf[1].type,parentSchema:schema703.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema703.anyOf,parentSchema:schema703,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1713.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1713.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_CreateResponseRequest_store = validate1715;
-const schema704 = {"type":["boolean","null"]};
+const member_of_CreateResponseRequest_top_p = validate1715;
+const schema699 = {"type":["number","null"],"minimum":0,"maximum":1};
 
 function validate1715(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1715.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema704.type},message:"must be boolean,null",schema:schema704.type,parentSchema:schema704,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1715.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema699.type},message:"must be number,null",schema:schema699.type,parentSchema:schema699,data}];
 return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 1 || isNaN(data)){
+validate1715.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema699,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1715.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema699,data}];
+return false;
+}
+}
+}
 }
 validate1715.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_service_tier = validate1716;
-const schema705 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
+const member_of_CreateResponseRequest_presence_penalty = validate1716;
+const schema700 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
 function validate1716(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate47(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
-errors = vErrors.length;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1716.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema700.type},message:"must be number,null",schema:schema700.type,parentSchema:schema700,data}];
+return false;
 }
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema705.anyOf[1].type,parentSchema:schema705.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema705.anyOf,parentSchema:schema705,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1716.errors = vErrors;
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1716.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema700,data}];
 return false;
 }
 else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
+if(data < -2 || isNaN(data)){
+validate1716.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema700,data}];
+return false;
 }
-else {
-vErrors = null;
 }
 }
 }
@@ -87476,82 +87745,73 @@ validate1716.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_top_logprobs = validate1718;
-const schema706 = {"type":["integer","null"],"minimum":0,"maximum":20};
+const member_of_CreateResponseRequest_frequency_penalty = validate1717;
+const schema701 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
-function validate1718(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1717(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1718.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema706.type},message:"must be integer,null",schema:schema706.type,parentSchema:schema706,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1717.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema701.type},message:"must be number,null",schema:schema701.type,parentSchema:schema701,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data > 20 || isNaN(data)){
-validate1718.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema706,data}];
+if(data > 2 || isNaN(data)){
+validate1717.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema701,data}];
 return false;
 }
 else {
-if(data < 0 || isNaN(data)){
-validate1718.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema706,data}];
+if(data < -2 || isNaN(data)){
+validate1717.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema701,data}];
 return false;
 }
 }
 }
+}
+validate1717.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_parallel_tool_calls = validate1718;
+const schema702 = {"type":["boolean","null"]};
+
+function validate1718(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1718.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema702.type},message:"must be boolean,null",schema:schema702.type,parentSchema:schema702,data}];
+return false;
 }
 validate1718.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_context_management = validate1719;
-const schema707 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+const member_of_CreateResponseRequest_stream = validate1719;
+const schema703 = {"type":["boolean","null"]};
 
 function validate1719(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1719.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema707.type},message:"must be array,null",schema:schema707.type,parentSchema:schema707,data}];
+if((typeof data !== "boolean") && (data !== null)){
+validate1719.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema703.type},message:"must be boolean,null",schema:schema703.type,parentSchema:schema703,data}];
 return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-if(data.length < 1){
-validate1719.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema707,data}];
-return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate958(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate958.errors : vErrors.concat(validate958.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
 }
 validate1719.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_access_programs = validate1721;
-const schema708 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_stream_options = validate1720;
+const schema704 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
 
-function validate1721(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1720(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate974(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate974.errors : vErrors.concat(validate974.errors);
+if(!(validate950(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate950.errors : vErrors.concat(validate950.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -87559,7 +87819,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema708.anyOf[1].type,parentSchema:schema708.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema704.anyOf[1].type,parentSchema:schema704.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -87572,7 +87832,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema708.anyOf,parentSchema:schema708,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema704.anyOf,parentSchema:schema704,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -87580,7 +87840,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1721.errors = vErrors;
+validate1720.errors = vErrors;
 return false;
 }
 else {
@@ -87594,12 +87854,26 @@ vErrors = null;
 }
 }
 }
-validate1721.errors = vErrors;
+validate1720.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_image = validate1723;
-const schema709 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
+const member_of_CreateResponseRequest_background = validate1722;
+const schema705 = {"type":["boolean","null"]};
+
+function validate1722(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1722.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema705.type},message:"must be boolean,null",schema:schema705.type,parentSchema:schema705,data}];
+return false;
+}
+validate1722.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_background_options = validate1723;
+const schema706 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
 
 function validate1723(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -87607,8 +87881,109 @@ let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate977(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate977.errors : vErrors.concat(validate977.errors);
+if(!(validate976(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate976.errors : vErrors.concat(validate976.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema706.anyOf[1].type,parentSchema:schema706.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema706.anyOf,parentSchema:schema706,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1723.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1723.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_max_output_tokens = validate1725;
+const schema707 = {"type":["integer","null"],"minimum":16};
+
+function validate1725(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1725.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema707.type},message:"must be integer,null",schema:schema707.type,parentSchema:schema707,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 16 || isNaN(data)){
+validate1725.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema707,data}];
+return false;
+}
+}
+}
+validate1725.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_max_tool_calls = validate1726;
+const schema708 = {"type":["integer","null"],"minimum":1};
+
+function validate1726(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1726.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema708.type},message:"must be integer,null",schema:schema708.type,parentSchema:schema708,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 1 || isNaN(data)){
+validate1726.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema708,data}];
+return false;
+}
+}
+}
+validate1726.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_reasoning = validate1727;
+const schema709 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+
+function validate1727(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate896(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate896.errors : vErrors.concat(validate896.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -87637,7 +88012,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1723.errors = vErrors;
+validate1727.errors = vErrors;
 return false;
 }
 else {
@@ -87651,14 +88026,542 @@ vErrors = null;
 }
 }
 }
-validate1723.errors = vErrors;
+validate1727.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_client_metadata = validate1725;
-const schema710 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+const member_of_CreateResponseRequest_user = validate1729;
+const schema710 = {"type":["string","null"]};
 
-function validate1725(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1729(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1729.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema710.type},message:"must be string,null",schema:schema710.type,parentSchema:schema710,data}];
+return false;
+}
+validate1729.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_safety_identifier = validate1730;
+const schema711 = {"type":["string","null"],"maxLength":64};
+
+function validate1730(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1730.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema711.type},message:"must be string,null",schema:schema711.type,parentSchema:schema711,data}];
+return false;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
+validate1730.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema711,data}];
+return false;
+}
+}
+}
+validate1730.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_prompt_cache_options = validate1731;
+const schema712 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+
+function validate1731(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate959(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate959.errors : vErrors.concat(validate959.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema712.anyOf[1].type,parentSchema:schema712.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema712.anyOf,parentSchema:schema712,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1731.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1731.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_prompt_cache_key = validate1733;
+const schema713 = {"type":["string","null"]};
+
+function validate1733(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1733.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema713.type},message:"must be string,null",schema:schema713.type,parentSchema:schema713,data}];
+return false;
+}
+validate1733.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_prompt_cache_retention = validate1734;
+const schema714 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
+
+function validate1734(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate50(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema714.anyOf[1].type,parentSchema:schema714.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema714.anyOf,parentSchema:schema714,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1734.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1734.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_truncation = validate1736;
+const schema715 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
+
+function validate1736(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate48(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema715.anyOf[1].type,parentSchema:schema715.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema715.anyOf,parentSchema:schema715,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1736.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1736.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_instructions = validate1738;
+const schema716 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
+
+function validate1738(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema716.anyOf[1].type,parentSchema:schema716.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema716.anyOf,parentSchema:schema716,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1738.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1738.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_store = validate1740;
+const schema717 = {"type":["boolean","null"]};
+
+function validate1740(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1740.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema717.type},message:"must be boolean,null",schema:schema717.type,parentSchema:schema717,data}];
+return false;
+}
+validate1740.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_service_tier = validate1741;
+const schema718 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
+
+function validate1741(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate47(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema718.anyOf[1].type,parentSchema:schema718.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema718.anyOf,parentSchema:schema718,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1741.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1741.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_top_logprobs = validate1743;
+const schema719 = {"type":["integer","null"],"minimum":0,"maximum":20};
+
+function validate1743(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1743.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema719.type},message:"must be integer,null",schema:schema719.type,parentSchema:schema719,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 20 || isNaN(data)){
+validate1743.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema719,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1743.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema719,data}];
+return false;
+}
+}
+}
+}
+validate1743.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_context_management = validate1744;
+const schema720 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+
+function validate1744(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(Array.isArray(data))) && (data !== null)){
+validate1744.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema720.type},message:"must be array,null",schema:schema720.type,parentSchema:schema720,data}];
+return false;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length < 1){
+validate1744.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema720,data}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate958(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate958.errors : vErrors.concat(validate958.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+validate1744.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_access_programs = validate1746;
+const schema721 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+
+function validate1746(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate974(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate974.errors : vErrors.concat(validate974.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema721.anyOf[1].type,parentSchema:schema721.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema721.anyOf,parentSchema:schema721,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1746.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1746.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_image = validate1748;
+const schema722 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
+
+function validate1748(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate977(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate977.errors : vErrors.concat(validate977.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema722.anyOf[1].type,parentSchema:schema722.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema722.anyOf,parentSchema:schema722,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1748.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1748.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_CreateResponseRequest_client_metadata = validate1750;
+const schema723 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+
+function validate1750(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -87670,7 +88573,7 @@ for(const key0 in data){
 let data0 = data[key0];
 const _errs4 = errors;
 if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema710.anyOf[0].additionalProperties.type,parentSchema:schema710.anyOf[0].additionalProperties,data:data0};
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema723.anyOf[0].additionalProperties.type,parentSchema:schema723.anyOf[0].additionalProperties,data:data0};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -87686,7 +88589,7 @@ break;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema710.anyOf[0].type,parentSchema:schema710.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema723.anyOf[0].type,parentSchema:schema723.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -87701,7 +88604,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs6 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema710.anyOf[1].type,parentSchema:schema710.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema723.anyOf[1].type,parentSchema:schema723.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -87714,7 +88617,7 @@ var _valid0 = _errs6 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema710.anyOf,parentSchema:schema710,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema723.anyOf,parentSchema:schema723,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -87722,7 +88625,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1725.errors = vErrors;
+validate1750.errors = vErrors;
 return false;
 }
 else {
@@ -87736,14 +88639,14 @@ vErrors = null;
 }
 }
 }
-validate1725.errors = vErrors;
+validate1750.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_output_audio = validate1726;
-const schema711 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
+const member_of_CreateResponseRequest_output_audio = validate1751;
+const schema724 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
 
-function validate1726(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1751(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -87758,7 +88661,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema711.anyOf[1].type,parentSchema:schema711.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema724.anyOf[1].type,parentSchema:schema724.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -87771,7 +88674,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema711.anyOf,parentSchema:schema711,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema724.anyOf,parentSchema:schema724,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -87779,7 +88682,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1726.errors = vErrors;
+validate1751.errors = vErrors;
 return false;
 }
 else {
@@ -87793,21 +88696,21 @@ vErrors = null;
 }
 }
 }
-validate1726.errors = vErrors;
+validate1751.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_CreateResponseRequest_interruption = validate1728;
-const schema712 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
+const member_of_CreateResponseRequest_interruption = validate1753;
+const schema725 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
 
-function validate1728(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1753(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
 if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema712.anyOf[0].type,parentSchema:schema712.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema725.anyOf[0].type,parentSchema:schema725.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -87817,7 +88720,7 @@ vErrors.push(err0);
 errors++;
 }
 if(!((data === "fail") || (data === "restart"))){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema712.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema712.anyOf[0].enum,parentSchema:schema712.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema725.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema725.anyOf[0].enum,parentSchema:schema725.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -87831,7 +88734,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs3 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema712.anyOf[1].type,parentSchema:schema712.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema725.anyOf[1].type,parentSchema:schema725.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -87844,7 +88747,7 @@ var _valid0 = _errs3 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema712.anyOf,parentSchema:schema712,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema725.anyOf,parentSchema:schema725,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -87852,7 +88755,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1728.errors = vErrors;
+validate1753.errors = vErrors;
 return false;
 }
 else {
@@ -87866,27 +88769,27 @@ vErrors = null;
 }
 }
 }
-validate1728.errors = vErrors;
+validate1753.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_model = validate1729;
-const schema713 = {"type":"string"};
+const member_of_ResponseCreateFrame_model = validate1754;
+const schema726 = {"type":"string"};
 
-function validate1729(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1754(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate1729.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema713.type,parentSchema:schema713,data}];
+validate1754.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema726.type,parentSchema:schema726,data}];
 return false;
 }
-validate1729.errors = vErrors;
+validate1754.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_input = validate1730;
+const member_of_ResponseCreateFrame_input = validate1755;
 
-function validate1730(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1755(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -87959,7 +88862,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1730.errors = vErrors;
+validate1755.errors = vErrors;
 return false;
 }
 else {
@@ -87973,28 +88876,28 @@ vErrors = null;
 }
 }
 }
-validate1730.errors = vErrors;
+validate1755.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_previous_response_id = validate1732;
-const schema715 = {"type":["string","null"]};
+const member_of_ResponseCreateFrame_previous_response_id = validate1757;
+const schema728 = {"type":["string","null"]};
 
-function validate1732(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1757(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1732.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema715.type},message:"must be string,null",schema:schema715.type,parentSchema:schema715,data}];
+validate1757.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema728.type},message:"must be string,null",schema:schema728.type,parentSchema:schema728,data}];
 return false;
 }
-validate1732.errors = vErrors;
+validate1757.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_conversation = validate1733;
-const schema716 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
+const member_of_ResponseCreateFrame_conversation = validate1758;
+const schema729 = {"anyOf":[{"$ref":"#/components/schemas/ConversationParam"},{"type":"null"}],"x-expected":"one of a string or object"};
 
-function validate1733(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1758(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -88009,7 +88912,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema716.anyOf[1].type,parentSchema:schema716.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema729.anyOf[1].type,parentSchema:schema729.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -88022,7 +88925,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema716.anyOf,parentSchema:schema716,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema729.anyOf,parentSchema:schema729,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -88030,7 +88933,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1733.errors = vErrors;
+validate1758.errors = vErrors;
 return false;
 }
 else {
@@ -88044,14 +88947,14 @@ vErrors = null;
 }
 }
 }
-validate1733.errors = vErrors;
+validate1758.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt = validate1735;
-const schema717 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_prompt = validate1760;
+const schema730 = {"anyOf":[{"$ref":"#/components/schemas/PromptTemplateInput"},{"type":"null"}]};
 
-function validate1735(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1760(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -88059,493 +88962,6 @@ let valid0 = false;
 const _errs1 = errors;
 if(!(validate940(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate940.errors : vErrors.concat(validate940.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema717.anyOf[1].type,parentSchema:schema717.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema717.anyOf,parentSchema:schema717,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1735.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1735.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_moderation = validate1737;
-const schema718 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
-
-function validate1737(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate956(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate956.errors : vErrors.concat(validate956.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema718.anyOf[1].type,parentSchema:schema718.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema718.anyOf,parentSchema:schema718,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1737.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1737.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_include = validate1739;
-const schema719 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
-
-function validate1739(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1739.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema719.type},message:"must be array,null",schema:schema719.type,parentSchema:schema719,data}];
-return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate42(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-validate1739.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_tools = validate1741;
-const schema720 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
-
-function validate1741(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1741.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema720.type},message:"must be array,null",schema:schema720.type,parentSchema:schema720,data}];
-return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate494(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate494.errors : vErrors.concat(validate494.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-validate1741.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_tool_choice = validate1743;
-const schema721 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
-
-function validate1743(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate890(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate890.errors : vErrors.concat(validate890.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema721.anyOf[1].type,parentSchema:schema721.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema721.anyOf,parentSchema:schema721,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1743.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1743.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_metadata = validate1745;
-const schema722 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
-
-function validate1745(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate41(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema722.anyOf[1].type,parentSchema:schema722.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema722.anyOf,parentSchema:schema722,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1745.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1745.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_text = validate1747;
-const schema723 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
-
-function validate1747(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate916(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate916.errors : vErrors.concat(validate916.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema723.anyOf[1].type,parentSchema:schema723.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema723.anyOf,parentSchema:schema723,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1747.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1747.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_temperature = validate1749;
-const schema724 = {"type":["number","null"],"minimum":0,"maximum":2};
-
-function validate1749(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1749.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema724.type},message:"must be number,null",schema:schema724.type,parentSchema:schema724,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1749.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema724,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1749.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema724,data}];
-return false;
-}
-}
-}
-}
-validate1749.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_top_p = validate1750;
-const schema725 = {"type":["number","null"],"minimum":0,"maximum":1};
-
-function validate1750(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1750.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema725.type},message:"must be number,null",schema:schema725.type,parentSchema:schema725,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 1 || isNaN(data)){
-validate1750.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema725,data}];
-return false;
-}
-else {
-if(data < 0 || isNaN(data)){
-validate1750.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema725,data}];
-return false;
-}
-}
-}
-}
-validate1750.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_presence_penalty = validate1751;
-const schema726 = {"type":["number","null"],"minimum":-2,"maximum":2};
-
-function validate1751(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1751.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema726.type},message:"must be number,null",schema:schema726.type,parentSchema:schema726,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1751.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema726,data}];
-return false;
-}
-else {
-if(data < -2 || isNaN(data)){
-validate1751.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema726,data}];
-return false;
-}
-}
-}
-}
-validate1751.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_frequency_penalty = validate1752;
-const schema727 = {"type":["number","null"],"minimum":-2,"maximum":2};
-
-function validate1752(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
-validate1752.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema727.type},message:"must be number,null",schema:schema727.type,parentSchema:schema727,data}];
-return false;
-}
-if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data > 2 || isNaN(data)){
-validate1752.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema727,data}];
-return false;
-}
-else {
-if(data < -2 || isNaN(data)){
-validate1752.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema727,data}];
-return false;
-}
-}
-}
-}
-validate1752.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_parallel_tool_calls = validate1753;
-const schema728 = {"type":["boolean","null"]};
-
-function validate1753(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1753.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema728.type},message:"must be boolean,null",schema:schema728.type,parentSchema:schema728,data}];
-return false;
-}
-validate1753.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_stream = validate1754;
-const schema729 = {"type":["boolean","null"]};
-
-function validate1754(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1754.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema729.type},message:"must be boolean,null",schema:schema729.type,parentSchema:schema729,data}];
-return false;
-}
-validate1754.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_stream_options = validate1755;
-const schema730 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
-
-function validate1755(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate950(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate950.errors : vErrors.concat(validate950.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -88574,7 +88990,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1755.errors = vErrors;
+validate1760.errors = vErrors;
 return false;
 }
 else {
@@ -88588,35 +89004,21 @@ vErrors = null;
 }
 }
 }
-validate1755.errors = vErrors;
+validate1760.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_background = validate1757;
-const schema731 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_moderation = validate1762;
+const schema731 = {"anyOf":[{"$ref":"#/components/schemas/ModerationInput"},{"type":"null"}]};
 
-function validate1757(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1757.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema731.type},message:"must be boolean,null",schema:schema731.type,parentSchema:schema731,data}];
-return false;
-}
-validate1757.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_background_options = validate1758;
-const schema732 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
-
-function validate1758(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1762(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate976(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate976.errors : vErrors.concat(validate976.errors);
+if(!(validate956(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate956.errors : vErrors.concat(validate956.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -88624,7 +89026,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema732.anyOf[1].type,parentSchema:schema732.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema731.anyOf[1].type,parentSchema:schema731.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -88637,7 +89039,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema732.anyOf,parentSchema:schema732,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema731.anyOf,parentSchema:schema731,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -88645,7 +89047,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1758.errors = vErrors;
+validate1762.errors = vErrors;
 return false;
 }
 else {
@@ -88659,65 +89061,140 @@ vErrors = null;
 }
 }
 }
-validate1758.errors = vErrors;
+validate1762.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_max_output_tokens = validate1760;
-const schema733 = {"type":["integer","null"],"minimum":16};
+const member_of_ResponseCreateFrame_include = validate1764;
+const schema732 = {"type":["array","null"],"x-expected":"an array of one of 'fil...lts', 'web...lts', 'web...ces', 'mes...url', 'com...url', 'cod...uts', 'rea...ent', or 'mes...obs'","items":{"$ref":"#/components/schemas/Include"}};
 
-function validate1760(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1764(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1760.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema733.type},message:"must be integer,null",schema:schema733.type,parentSchema:schema733,data}];
+if((!(Array.isArray(data))) && (data !== null)){
+validate1764.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema732.type},message:"must be array,null",schema:schema732.type,parentSchema:schema732,data}];
 return false;
 }
 if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 16 || isNaN(data)){
-validate1760.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema733,data}];
-return false;
+if(Array.isArray(data)){
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate42(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
 }
 }
 }
-validate1760.errors = vErrors;
+}
+validate1764.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_max_tool_calls = validate1761;
-const schema734 = {"type":["integer","null"],"minimum":1};
+const member_of_ResponseCreateFrame_tools = validate1766;
+const schema733 = {"type":["array","null"],"x-expected":"an array of tools","items":{"$ref":"#/components/schemas/ToolInput"}};
 
-function validate1761(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1766(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1761.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema734.type},message:"must be integer,null",schema:schema734.type,parentSchema:schema734,data}];
+if((!(Array.isArray(data))) && (data !== null)){
+validate1766.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema733.type},message:"must be array,null",schema:schema733.type,parentSchema:schema733,data}];
 return false;
 }
 if(errors === 0){
-if((typeof data == "number") && (isFinite(data))){
-if(data < 1 || isNaN(data)){
-validate1761.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema734,data}];
-return false;
+if(Array.isArray(data)){
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate494(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate494.errors : vErrors.concat(validate494.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
 }
 }
 }
-validate1761.errors = vErrors;
+}
+validate1766.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_reasoning = validate1762;
-const schema735 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_tool_choice = validate1768;
+const schema734 = {"anyOf":[{"$ref":"#/components/schemas/ToolChoiceInput"},{"type":"null"}],"x-expected":"one of an object or 'none', 'auto', or 'required'"};
 
-function validate1762(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1768(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate896(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate896.errors : vErrors.concat(validate896.errors);
+if(!(validate890(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate890.errors : vErrors.concat(validate890.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema734.anyOf[1].type,parentSchema:schema734.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema734.anyOf,parentSchema:schema734,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1768.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1768.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_metadata = validate1770;
+const schema735 = {"anyOf":[{"$ref":"#/components/schemas/Metadata"},{"type":"null"}],"x-expected":"a metadata object"};
+
+function validate1770(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate41(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -88746,7 +89223,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1762.errors = vErrors;
+validate1770.errors = vErrors;
 return false;
 }
 else {
@@ -88760,352 +89237,144 @@ vErrors = null;
 }
 }
 }
-validate1762.errors = vErrors;
+validate1770.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_user = validate1764;
-const schema736 = {"type":["string","null"]};
+const member_of_ResponseCreateFrame_text = validate1772;
+const schema736 = {"anyOf":[{"$ref":"#/components/schemas/TextConfigInput"},{"type":"null"}]};
 
-function validate1764(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1772(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1764.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema736.type},message:"must be string,null",schema:schema736.type,parentSchema:schema736,data}];
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate916(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate916.errors : vErrors.concat(validate916.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema736.anyOf[1].type,parentSchema:schema736.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema736.anyOf,parentSchema:schema736,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1772.errors = vErrors;
 return false;
 }
-validate1764.errors = vErrors;
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1772.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_safety_identifier = validate1765;
-const schema737 = {"type":["string","null"],"maxLength":64};
+const member_of_ResponseCreateFrame_temperature = validate1774;
+const schema737 = {"type":["number","null"],"minimum":0,"maximum":2};
 
-function validate1765(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1774(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1765.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema737.type},message:"must be string,null",schema:schema737.type,parentSchema:schema737,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1774.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema737.type},message:"must be number,null",schema:schema737.type,parentSchema:schema737,data}];
 return false;
 }
 if(errors === 0){
-if(typeof data === "string"){
-if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
-validate1765.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema737,data}];
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1774.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema737,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1774.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema737,data}];
 return false;
 }
 }
 }
-validate1765.errors = vErrors;
+}
+validate1774.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_prompt_cache_options = validate1766;
-const schema738 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
-
-function validate1766(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate959(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate959.errors : vErrors.concat(validate959.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema738.anyOf[1].type,parentSchema:schema738.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema738.anyOf,parentSchema:schema738,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1766.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1766.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_prompt_cache_key = validate1768;
-const schema739 = {"type":["string","null"]};
-
-function validate1768(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if((typeof data !== "string") && (data !== null)){
-validate1768.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema739.type},message:"must be string,null",schema:schema739.type,parentSchema:schema739,data}];
-return false;
-}
-validate1768.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_prompt_cache_retention = validate1769;
-const schema740 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
-
-function validate1769(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate50(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema740.anyOf[1].type,parentSchema:schema740.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema740.anyOf,parentSchema:schema740,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1769.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1769.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_truncation = validate1771;
-const schema741 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
-
-function validate1771(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate48(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema741.anyOf[1].type,parentSchema:schema741.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema741.anyOf,parentSchema:schema741,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1771.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1771.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_instructions = validate1773;
-const schema742 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
-
-function validate1773(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
-errors = vErrors.length;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema742.anyOf[1].type,parentSchema:schema742.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema742.anyOf,parentSchema:schema742,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1773.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate1773.errors = vErrors;
-return errors === 0;
-}
-
-const member_of_ResponseCreateFrame_store = validate1775;
-const schema743 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_top_p = validate1775;
+const schema738 = {"type":["number","null"],"minimum":0,"maximum":1};
 
 function validate1775(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((typeof data !== "boolean") && (data !== null)){
-validate1775.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema743.type},message:"must be boolean,null",schema:schema743.type,parentSchema:schema743,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1775.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema738.type},message:"must be number,null",schema:schema738.type,parentSchema:schema738,data}];
 return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 1 || isNaN(data)){
+validate1775.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema738,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1775.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema738,data}];
+return false;
+}
+}
+}
 }
 validate1775.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_service_tier = validate1776;
-const schema744 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_presence_penalty = validate1776;
+const schema739 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
 function validate1776(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-if(!(validate47(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
-errors = vErrors.length;
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1776.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema739.type},message:"must be number,null",schema:schema739.type,parentSchema:schema739,data}];
+return false;
 }
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const _errs2 = errors;
-if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema744.anyOf[1].type,parentSchema:schema744.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-}
-if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema744.anyOf,parentSchema:schema744,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate1776.errors = vErrors;
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 2 || isNaN(data)){
+validate1776.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema739,data}];
 return false;
 }
 else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
+if(data < -2 || isNaN(data)){
+validate1776.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema739,data}];
+return false;
 }
-else {
-vErrors = null;
 }
 }
 }
@@ -89113,82 +89382,73 @@ validate1776.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_top_logprobs = validate1778;
-const schema745 = {"type":["integer","null"],"minimum":0,"maximum":20};
+const member_of_ResponseCreateFrame_frequency_penalty = validate1777;
+const schema740 = {"type":["number","null"],"minimum":-2,"maximum":2};
 
-function validate1778(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1777(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate1778.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema745.type},message:"must be integer,null",schema:schema745.type,parentSchema:schema745,data}];
+if((!((typeof data == "number") && (isFinite(data)))) && (data !== null)){
+validate1777.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema740.type},message:"must be number,null",schema:schema740.type,parentSchema:schema740,data}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
-if(data > 20 || isNaN(data)){
-validate1778.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema745,data}];
+if(data > 2 || isNaN(data)){
+validate1777.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2",schema:2,parentSchema:schema740,data}];
 return false;
 }
 else {
-if(data < 0 || isNaN(data)){
-validate1778.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema745,data}];
+if(data < -2 || isNaN(data)){
+validate1777.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2",schema:-2,parentSchema:schema740,data}];
 return false;
 }
 }
 }
+}
+validate1777.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_parallel_tool_calls = validate1778;
+const schema741 = {"type":["boolean","null"]};
+
+function validate1778(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1778.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema741.type},message:"must be boolean,null",schema:schema741.type,parentSchema:schema741,data}];
+return false;
 }
 validate1778.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_context_management = validate1779;
-const schema746 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+const member_of_ResponseCreateFrame_stream = validate1779;
+const schema742 = {"type":["boolean","null"]};
 
 function validate1779(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
-if((!(Array.isArray(data))) && (data !== null)){
-validate1779.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema746.type},message:"must be array,null",schema:schema746.type,parentSchema:schema746,data}];
+if((typeof data !== "boolean") && (data !== null)){
+validate1779.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema742.type},message:"must be boolean,null",schema:schema742.type,parentSchema:schema742,data}];
 return false;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-if(data.length < 1){
-validate1779.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema746,data}];
-return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-const _errs1 = errors;
-if(!(validate958(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate958.errors : vErrors.concat(validate958.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
 }
 validate1779.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_access_programs = validate1781;
-const schema747 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_stream_options = validate1780;
+const schema743 = {"anyOf":[{"$ref":"#/components/schemas/StreamOptions"},{"type":"null"}]};
 
-function validate1781(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1780(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate974(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate974.errors : vErrors.concat(validate974.errors);
+if(!(validate950(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate950.errors : vErrors.concat(validate950.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -89196,7 +89456,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema747.anyOf[1].type,parentSchema:schema747.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema743.anyOf[1].type,parentSchema:schema743.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -89209,7 +89469,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema747.anyOf,parentSchema:schema747,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema743.anyOf,parentSchema:schema743,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -89217,7 +89477,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1781.errors = vErrors;
+validate1780.errors = vErrors;
 return false;
 }
 else {
@@ -89231,12 +89491,26 @@ vErrors = null;
 }
 }
 }
-validate1781.errors = vErrors;
+validate1780.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_image = validate1783;
-const schema748 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_background = validate1782;
+const schema744 = {"type":["boolean","null"]};
+
+function validate1782(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1782.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema744.type},message:"must be boolean,null",schema:schema744.type,parentSchema:schema744,data}];
+return false;
+}
+validate1782.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_background_options = validate1783;
+const schema745 = {"anyOf":[{"$ref":"#/components/schemas/BackgroundOptionsInput"},{"type":"null"}]};
 
 function validate1783(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -89244,8 +89518,109 @@ let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate977(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate977.errors : vErrors.concat(validate977.errors);
+if(!(validate976(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate976.errors : vErrors.concat(validate976.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema745.anyOf[1].type,parentSchema:schema745.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema745.anyOf,parentSchema:schema745,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1783.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1783.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_max_output_tokens = validate1785;
+const schema746 = {"type":["integer","null"],"minimum":16};
+
+function validate1785(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1785.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema746.type},message:"must be integer,null",schema:schema746.type,parentSchema:schema746,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 16 || isNaN(data)){
+validate1785.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16},message:"must be >= 16",schema:16,parentSchema:schema746,data}];
+return false;
+}
+}
+}
+validate1785.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_max_tool_calls = validate1786;
+const schema747 = {"type":["integer","null"],"minimum":1};
+
+function validate1786(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1786.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema747.type},message:"must be integer,null",schema:schema747.type,parentSchema:schema747,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 1 || isNaN(data)){
+validate1786.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema747,data}];
+return false;
+}
+}
+}
+validate1786.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_reasoning = validate1787;
+const schema748 = {"anyOf":[{"$ref":"#/components/schemas/ReasoningInput"},{"type":"null"}]};
+
+function validate1787(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate896(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate896.errors : vErrors.concat(validate896.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -89274,7 +89649,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1783.errors = vErrors;
+validate1787.errors = vErrors;
 return false;
 }
 else {
@@ -89288,14 +89663,542 @@ vErrors = null;
 }
 }
 }
-validate1783.errors = vErrors;
+validate1787.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_client_metadata = validate1785;
-const schema749 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+const member_of_ResponseCreateFrame_user = validate1789;
+const schema749 = {"type":["string","null"]};
 
-function validate1785(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1789(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1789.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema749.type},message:"must be string,null",schema:schema749.type,parentSchema:schema749,data}];
+return false;
+}
+validate1789.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_safety_identifier = validate1790;
+const schema750 = {"type":["string","null"],"maxLength":64};
+
+function validate1790(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1790.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema750.type},message:"must be string,null",schema:schema750.type,parentSchema:schema750,data}];
+return false;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
+validate1790.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema750,data}];
+return false;
+}
+}
+}
+validate1790.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_prompt_cache_options = validate1791;
+const schema751 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheOptionsInput"},{"type":"null"}]};
+
+function validate1791(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate959(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate959.errors : vErrors.concat(validate959.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema751.anyOf[1].type,parentSchema:schema751.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema751.anyOf,parentSchema:schema751,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1791.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1791.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_prompt_cache_key = validate1793;
+const schema752 = {"type":["string","null"]};
+
+function validate1793(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "string") && (data !== null)){
+validate1793.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema752.type},message:"must be string,null",schema:schema752.type,parentSchema:schema752,data}];
+return false;
+}
+validate1793.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_prompt_cache_retention = validate1794;
+const schema753 = {"anyOf":[{"$ref":"#/components/schemas/PromptCacheRetention"},{"type":"null"}]};
+
+function validate1794(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate50(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema753.anyOf[1].type,parentSchema:schema753.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema753.anyOf,parentSchema:schema753,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1794.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1794.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_truncation = validate1796;
+const schema754 = {"anyOf":[{"$ref":"#/components/schemas/Truncation"},{"type":"null"}],"x-expected":"one of 'auto' or 'disabled'"};
+
+function validate1796(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate48(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema754.anyOf[1].type,parentSchema:schema754.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema754.anyOf,parentSchema:schema754,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1796.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1796.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_instructions = validate1798;
+const schema755 = {"anyOf":[{"$ref":"#/components/schemas/InstructionsParam"},{"type":"null"}],"x-expected":"a string"};
+
+function validate1798(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate924(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate924.errors : vErrors.concat(validate924.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema755.anyOf[1].type,parentSchema:schema755.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema755.anyOf,parentSchema:schema755,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1798.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1798.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_store = validate1800;
+const schema756 = {"type":["boolean","null"]};
+
+function validate1800(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((typeof data !== "boolean") && (data !== null)){
+validate1800.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema756.type},message:"must be boolean,null",schema:schema756.type,parentSchema:schema756,data}];
+return false;
+}
+validate1800.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_service_tier = validate1801;
+const schema757 = {"anyOf":[{"$ref":"#/components/schemas/ServiceTier"},{"type":"null"}]};
+
+function validate1801(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate47(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema757.anyOf[1].type,parentSchema:schema757.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema757.anyOf,parentSchema:schema757,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1801.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1801.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_top_logprobs = validate1803;
+const schema758 = {"type":["integer","null"],"minimum":0,"maximum":20};
+
+function validate1803(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate1803.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema758.type},message:"must be integer,null",schema:schema758.type,parentSchema:schema758,data}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data > 20 || isNaN(data)){
+validate1803.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 20},message:"must be <= 20",schema:20,parentSchema:schema758,data}];
+return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate1803.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema758,data}];
+return false;
+}
+}
+}
+}
+validate1803.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_context_management = validate1804;
+const schema759 = {"type":["array","null"],"minItems":1,"x-expected":"an array of objects","items":{"$ref":"#/components/schemas/ContextManagement"}};
+
+function validate1804(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(Array.isArray(data))) && (data !== null)){
+validate1804.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema759.type},message:"must be array,null",schema:schema759.type,parentSchema:schema759,data}];
+return false;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length < 1){
+validate1804.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema759,data}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+const _errs1 = errors;
+if(!(validate958(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate958.errors : vErrors.concat(validate958.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+validate1804.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_access_programs = validate1806;
+const schema760 = {"anyOf":[{"$ref":"#/components/schemas/AccessProgramsInput"},{"type":"null"}]};
+
+function validate1806(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate974(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate974.errors : vErrors.concat(validate974.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema760.anyOf[1].type,parentSchema:schema760.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema760.anyOf,parentSchema:schema760,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1806.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1806.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_image = validate1808;
+const schema761 = {"anyOf":[{"$ref":"#/components/schemas/ImageContextInput"},{"type":"null"}]};
+
+function validate1808(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate977(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate977.errors : vErrors.concat(validate977.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs2 = errors;
+if(data !== null){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema761.anyOf[1].type,parentSchema:schema761.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema761.anyOf,parentSchema:schema761,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate1808.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate1808.errors = vErrors;
+return errors === 0;
+}
+
+const member_of_ResponseCreateFrame_client_metadata = validate1810;
+const schema762 = {"anyOf":[{"type":"object","additionalProperties":{"type":"string"}},{"type":"null"}]};
+
+function validate1810(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -89307,7 +90210,7 @@ for(const key0 in data){
 let data0 = data[key0];
 const _errs4 = errors;
 if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema749.anyOf[0].additionalProperties.type,parentSchema:schema749.anyOf[0].additionalProperties,data:data0};
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/anyOf/0/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema762.anyOf[0].additionalProperties.type,parentSchema:schema762.anyOf[0].additionalProperties,data:data0};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -89323,7 +90226,7 @@ break;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema749.anyOf[0].type,parentSchema:schema749.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema762.anyOf[0].type,parentSchema:schema762.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -89338,7 +90241,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs6 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema749.anyOf[1].type,parentSchema:schema749.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema762.anyOf[1].type,parentSchema:schema762.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -89351,7 +90254,7 @@ var _valid0 = _errs6 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema749.anyOf,parentSchema:schema749,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema762.anyOf,parentSchema:schema762,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -89359,7 +90262,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1785.errors = vErrors;
+validate1810.errors = vErrors;
 return false;
 }
 else {
@@ -89373,14 +90276,14 @@ vErrors = null;
 }
 }
 }
-validate1785.errors = vErrors;
+validate1810.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_output_audio = validate1786;
-const schema750 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
+const member_of_ResponseCreateFrame_output_audio = validate1811;
+const schema763 = {"anyOf":[{"$ref":"#/components/schemas/OutputAudio"},{"type":"null"}]};
 
-function validate1786(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1811(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -89395,7 +90298,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
 if(data !== null){
-const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema750.anyOf[1].type,parentSchema:schema750.anyOf[1],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema763.anyOf[1].type,parentSchema:schema763.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -89408,7 +90311,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema750.anyOf,parentSchema:schema750,data};
+const err1 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema763.anyOf,parentSchema:schema763,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -89416,7 +90319,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate1786.errors = vErrors;
+validate1811.errors = vErrors;
 return false;
 }
 else {
@@ -89430,21 +90333,21 @@ vErrors = null;
 }
 }
 }
-validate1786.errors = vErrors;
+validate1811.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_interruption = validate1788;
-const schema751 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
+const member_of_ResponseCreateFrame_interruption = validate1813;
+const schema764 = {"anyOf":[{"type":"string","enum":["fail","restart"]},{"type":"null"}]};
 
-function validate1788(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1813(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
 if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema751.anyOf[0].type,parentSchema:schema751.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema764.anyOf[0].type,parentSchema:schema764.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -89454,7 +90357,7 @@ vErrors.push(err0);
 errors++;
 }
 if(!((data === "fail") || (data === "restart"))){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema751.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema751.anyOf[0].enum,parentSchema:schema751.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema764.anyOf[0].enum},message:"must be equal to one of the allowed values",schema:schema764.anyOf[0].enum,parentSchema:schema764.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -89468,7 +90371,7 @@ valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs3 = errors;
 if(data !== null){
-const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema751.anyOf[1].type,parentSchema:schema751.anyOf[1],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null",schema:schema764.anyOf[1].type,parentSchema:schema764.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -89481,7 +90384,7 @@ var _valid0 = _errs3 === errors;
 valid0 = valid0 || _valid0;
 }
 if(!valid0){
-const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema751.anyOf,parentSchema:schema751,data};
+const err3 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema764.anyOf,parentSchema:schema764,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -89489,7 +90392,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate1788.errors = vErrors;
+validate1813.errors = vErrors;
 return false;
 }
 else {
@@ -89503,73 +90406,73 @@ vErrors = null;
 }
 }
 }
-validate1788.errors = vErrors;
+validate1813.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_stream_id = validate1789;
-const schema752 = {"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"};
+const member_of_ResponseCreateFrame_stream_id = validate1814;
+const schema765 = {"type":["string","null"],"minLength":1,"maxLength":256,"pattern":"^[A-Za-z0-9_.-]+$"};
 
-function validate1789(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1814(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "string") && (data !== null)){
-validate1789.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema752.type},message:"must be string,null",schema:schema752.type,parentSchema:schema752,data}];
+validate1814.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema765.type},message:"must be string,null",schema:schema765.type,parentSchema:schema765,data}];
 return false;
 }
 if(errors === 0){
 if(typeof data === "string"){
 if(data.length > 2 * 256 || (data.length > 256 && func2(data) > 256)){
-validate1789.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema752,data}];
+validate1814.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema765,data}];
 return false;
 }
 else {
 if(data.length < 2 * 1 && func2(data) < 1){
-validate1789.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema752,data}];
+validate1814.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema765,data}];
 return false;
 }
 else {
 if(!pattern9.test(data)){
-validate1789.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema752,data}];
+validate1814.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]+$"+"\"",schema:"^[A-Za-z0-9_.-]+$",parentSchema:schema765,data}];
 return false;
 }
 }
 }
 }
 }
-validate1789.errors = vErrors;
+validate1814.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_generate = validate1790;
-const schema753 = {"type":["boolean","null"]};
+const member_of_ResponseCreateFrame_generate = validate1815;
+const schema766 = {"type":["boolean","null"]};
 
-function validate1790(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1815(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((typeof data !== "boolean") && (data !== null)){
-validate1790.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema753.type},message:"must be boolean,null",schema:schema753.type,parentSchema:schema753,data}];
+validate1815.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema766.type},message:"must be boolean,null",schema:schema766.type,parentSchema:schema766,data}];
 return false;
 }
-validate1790.errors = vErrors;
+validate1815.errors = vErrors;
 return errors === 0;
 }
 
-const member_of_ResponseCreateFrame_type = validate1791;
-const schema754 = {"type":"string","const":"response.create"};
+const member_of_ResponseCreateFrame_type = validate1816;
+const schema767 = {"type":"string","const":"response.create"};
 
-function validate1791(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1816(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate1791.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema754.type,parentSchema:schema754,data}];
+validate1816.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema767.type,parentSchema:schema767,data}];
 return false;
 }
 if("response.create" !== data){
-validate1791.errors = [{instancePath,schemaPath:"#/const",keyword:"const",params:{allowedValue: "response.create"},message:"must be equal to constant",schema:"response.create",parentSchema:schema754,data}];
+validate1816.errors = [{instancePath,schemaPath:"#/const",keyword:"const",params:{allowedValue: "response.create"},message:"must be equal to constant",schema:"response.create",parentSchema:schema767,data}];
 return false;
 }
-validate1791.errors = vErrors;
+validate1816.errors = vErrors;
 return errors === 0;
 }
 
