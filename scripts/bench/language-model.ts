@@ -46,7 +46,8 @@ export async function measureLanguageModel(): Promise<void> {
   const engine = await fetchEngineForTests();
   const isThere = existsSync(PYTHON) && existsSync(MODEL_FILE);
   if (engine === null || !isThere) return console.log("left out: make real-model compiles and fetches what it needs");
-  const [ours, theirs] = [await startOurs(engine), await startTheirs()];
+  const ours = await startOurs(engine);
+  const theirs = await startTheirs();
   for (const side of [ours, theirs]) await timedAnswer(side, [{ role: "user", content: "Hello" }], 8);
   for (let round = 0; round < ROUNDS; round++)
     for (const side of round % 2 === 0 ? [ours, theirs] : [theirs, ours]) await measureRound(side, round);

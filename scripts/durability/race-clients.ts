@@ -9,8 +9,8 @@ import { startWebhookReceiver } from "./world/webhook-receiver.ts";
 const LOOK_MS = 200;
 
 /**
- * Kills nodes as `raceKills` does, while clients lose replies to creates, repeat them under their `Idempotency-Key`, some
- * twice at once, and while a receiver of webhooks fails. Waits for what it is still owed.
+ * Kills nodes as `raceKills` does, while clients lose replies to creates, repeat them under their `Idempotency-Key`,
+ * some twice at once, and while a receiver of webhooks fails. Waits for what it is still owed.
  */
 export async function raceClients(race: Omit<Race, "repeats">): Promise<Outcome> {
   const receiver = await startWebhookReceiver();

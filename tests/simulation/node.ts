@@ -142,7 +142,14 @@ export async function startNode(surroundings: NodeSurroundings, life: Life): Pro
   const broker = network.brokerOf(actor);
   const bus = new RunBus({ broker, places: store.places, runs, observer: silentBusObserver, log });
   const engine = simulatedEngine(outside, actor);
-  const limits = { turnsMax: 32, callsMax: 128, parallelMax: 8, outputCharactersMax: 1000 };
+  const limits = {
+    turnsMax: 32,
+    callsMax: 128,
+    parallelMax: 8,
+    outputCharactersMax: 1000,
+    attemptsMax: 3,
+    repeatMs: 5_000,
+  };
   const hostedTools = [simulatedTool(outside, actor)];
   const parts = {
     store: { ...store, reachesFiles: null },
@@ -155,7 +162,12 @@ export async function startNode(surroundings: NodeSurroundings, life: Life): Pro
       servers: null,
       embedded: null,
     },
-    tools: createHostedTools(hostedTools, { kinds: new Set(["mcp"]), limits, unavailable: "omit" }),
+    tools: createHostedTools(hostedTools, {
+      kinds: new Set(["mcp"]),
+      limits,
+      unavailable: "omit",
+      nodeName: "simulated",
+    }),
     media: {
       forRequest: () => {
         throw new Error("no media");
@@ -213,4 +225,5 @@ const TOOLS_UNOBSERVED: ToolObserver = {
   noteLoopEnd() {},
   noteLimit() {},
   noteOmission() {},
+  noteEffect() {},
 };

@@ -37,8 +37,8 @@ export interface Machine {
 }
 
 /**
- * Boots a machine with this checkout in /srv/antiphon, as `git clone` and `make setup page` leave it. `files` are copied
- * into it: paths in the machine, and where they lie here.
+ * Boots a machine with this checkout in /srv/antiphon, as `git clone` and `make setup page` leave it. `files` are
+ * copied into it: paths in the machine, and where they lie here.
  */
 export async function bootMachine(files: Readonly<Record<string, string>> = {}): Promise<Machine> {
   await makeBase();
