@@ -97,7 +97,7 @@ async function runsModel(machine: Machine, key: string): Promise<void> {
   expect(await create(machine, key, { model: "embedded", input: "Hello", max_output_tokens: 20 })).toContain(
     "output_text",
   );
-  const child = await machine.do("pgrep -f embedded-model/child/main | tail -1");
+  const child = await machine.do("pgrep -f '[e]mbedded-model/child/main' | head -1");
   expect(await machine.do(`stat -c %U /proc/${child}`)).toBe("antiphon");
   expect(await machine.do(`grep -c ^NoNewPrivs:.1 /proc/${child}/status`)).toBe("1");
   await machine.do(`rm ${dropIn} && systemctl daemon-reload && systemctl restart antiphon`);
