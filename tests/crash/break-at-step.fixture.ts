@@ -1,7 +1,7 @@
 /**
  * Loaded into a server before its own modules. After SIGUSR2 it kills the process in place of storing a text, the one
  * in `KILL_AT`, if it is set: by a write to the redo log, a message to the thread of SQLite, or a statement to
- * PostgreSQL. Clients still get what was shown before.
+ * PostgreSQL. Clients still get what was shown before. It says on stderr when it is armed.
  */
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
@@ -14,7 +14,10 @@ const text = process.env["KILL_AT"] ?? "";
 const SHOW_MS = 50;
 let isArmed = false;
 let isDying = false;
-process.on("SIGUSR2", () => (isArmed = true));
+process.on("SIGUSR2", () => {
+  isArmed = true;
+  process.stderr.write("looks out for its end\n"); // As in armed.ts, which needs Vitest.
+});
 
 /** Whether the message may leave. None does any more after one that may not. */
 function mayLeave(message: () => string): boolean {

@@ -29,6 +29,8 @@ interface Aim {
   readonly place: Place;
   readonly tool: Tool;
   readonly kill: () => Promise<void>;
+  /** Called before the model calls this tool. */
+  readonly arm?: () => Promise<void>;
 }
 
 /** A tool server that counts, and a model that looks, pays, and says that it is done. */
@@ -67,7 +69,9 @@ export async function payingWorld({ isIdempotent = false } = {}): Promise<Paying
     return { content: [] };
   };
   const mcpUrl = await serveBank(act, { isIdempotent });
-  const model = await serveChat((response, call) => {
+  const model = await serveChat(async (response, call) => {
+    const tool = resultsIn(call) === 0 ? "look" : "pay";
+    if (aim?.tool === tool && resultsIn(call) < 2) await aim.arm?.();
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.end(sse(...nextTurn(call), "[DONE]"));
   });
@@ -101,9 +105,9 @@ export const INPUT_TOKENS = 1000;
 const USAGE = usageChunk({ prompt_tokens: INPUT_TOKENS, completion_tokens: 1, total_tokens: INPUT_TOKENS + 1 });
 
 /** Looks first, then pays, then is done. Calls whose result it was not shown it makes again. */
-export function nextTurn({ body }: ReceivedCall): readonly unknown[] {
+export function nextTurn({ body }: Pick<ReceivedCall, "body">): readonly unknown[] {
   const number = /number (\d+)/.exec(body)?.[1] ?? "0";
-  const results = body.split('"role":"tool"').length - 1;
+  const results = resultsIn({ body });
   if (results >= 2) return [textChunk("All done."), lastChunk("stop"), USAGE];
   const name = results === 0 ? "bank__look" : "bank__pay";
   const called = { id: `call_${results}`, type: "function", function: { name, arguments: "" } };
@@ -114,4 +118,9 @@ export function nextTurn({ body }: ReceivedCall): readonly unknown[] {
     lastChunk("tool_calls"),
     USAGE,
   ];
+}
+
+/** How many results of tools the model is shown. */
+function resultsIn({ body }: Pick<ReceivedCall, "body">): number {
+  return body.split('"role":"tool"').length - 1;
 }

@@ -7,6 +7,7 @@ import { temporaryFolder } from "../kit/temporary-folder.ts";
 import { readResponse } from "../responses/read-stream.ts";
 import { startOfficial } from "../tools/mcp/mcp-servers.ts";
 import { verifies } from "../verifies.ts";
+import { arm } from "./armed.ts";
 import { STORED_STEP, until } from "./lives.ts";
 
 const BREAKER = fileURLToPath(new URL("break-at-step.fixture.ts", import.meta.url));
@@ -20,15 +21,15 @@ scenarios:
 `;
 
 /** A server that asks for a size, and calls `onOrder` when it does. */
-async function startShop(onOrder: () => void) {
+async function startShop(onOrder: () => Promise<void>) {
   const runs: string[] = [];
   const { url } = await startOfficial(() => {
     const server = new McpServer({ name: "asking", version: "1.0.0" });
-    server.registerTool("order", { inputSchema: z.object({ sku: z.string() }) }, ({ sku }, { mcpReq }) => {
+    server.registerTool("order", { inputSchema: z.object({ sku: z.string() }) }, async ({ sku }, { mcpReq }) => {
       const content = acceptedContent(mcpReq.inputResponses, "size", SIZE);
       runs.push(content === undefined ? "asked" : `ordered ${content.size}`);
       if (content !== undefined) return { content: [{ type: "text", text: `${sku} ${content.size}` }] };
-      onOrder();
+      await onOrder();
       return inputRequired({
         inputRequests: { size: inputRequired.elicit({ message: "Which size?", requestedSchema: SIZE }) },
       });
@@ -51,7 +52,7 @@ test.each([
       flags: ["--import", BREAKER],
     });
   const first = await start(killAt);
-  const shop = await startShop(() => process.kill(first.pid, "SIGUSR2"));
+  const shop = await startShop(() => arm(first));
   const tool = { type: "mcp", server_label: "shop", server_url: shop.url, require_approval: "never" };
   const common = { model: "antiphon-built-in", background: true, tools: [{ ...tool, elicitation: "ask" }] };
   const { id } = await readResponse(await first.post("/v1/responses", { ...common, input: "Order" }));

@@ -81,7 +81,7 @@ describe("a server of protocol 2026-07-28", () => {
 describe("the effect of a call", () => {
   test.each([
     ["look", "none"],
-    ["again", "none"],
+    ["again", "idempotent"],
     ["pay", "may_have"],
   ])("of %s is %s", async (name, effect) => {
     const { url } = await startModern();
