@@ -31,8 +31,8 @@ export interface Plan {
   readonly faultySteps: number;
 }
 
-/** Faults come in the first steps, in which runs are made. */
-const FAULT_STEPS = 900;
+/** Faults come in the first steps, in which runs are made: all of them in one of these numbers of steps. */
+const FAULT_STEPS = [150, 300, 900] as const;
 const FAULTY_STEPS_MAX = 2_500;
 const PAUSE_MS_MAX = 40_000;
 const WORDS = ["All ", "of ", "it ", "is ", "done", "."];
@@ -54,8 +54,8 @@ export function planOf(random: Random): Plan {
     outside: {
       refused: someOf(random, [0.1]),
       broken: someOf(random, [0.1, 0.3]),
-      latencyMs: random.pick([5, 50, 400]),
-      toolMs: random.pick([5, 100, 2_000]),
+      latencyMs: random.pick([5, 50, 400, 1_500]),
+      toolMs: random.pick([5, 100, 2_000, 10_000]),
     },
     intentions: names.map((model) => intentionOf(random, model)),
     scripts: new Map(names.map((model) => [model, scriptOf(random)])),
@@ -105,13 +105,23 @@ function scriptOf(random: Random): Script {
 
 function faultsOf(random: Random): readonly PlannedFault[] {
   const faults: PlannedFault[] = [];
+  const within = random.pick(FAULT_STEPS);
   const times = (most: number): number => (random.happens(0.55) ? random.below(most) + 1 : 0);
-  const atStep = (): number => random.below(FAULT_STEPS);
-  for (let count = times(3); count > 0; count -= 1) faults.push({ type: "crash", atStep: atStep(), ms: 0 });
-  for (let count = random.happens(0.3) ? times(2) : 0; count > 0; count -= 1)
-    faults.push({ type: "replace", atStep: atStep(), ms: 0 });
-  for (const type of ["freeze", "cut off"] as const)
-    for (let count = random.happens(0.4) ? times(2) : 0; count > 0; count -= 1)
-      faults.push({ type, atStep: atStep(), ms: random.between(0, PAUSE_MS_MAX) });
+  const add = (type: PlannedFault["type"], count: number, ms: () => number = () => 0): void => {
+    for (let left = count; left > 0; left -= 1) faults.push({ type, atStep: random.below(within), ms: ms() });
+  };
+  // About as long as a lease, a moment, or anything.
+  const pauseMs = (): number => {
+    const [least, most] = random.pick([
+      [14_000, 24_000],
+      [0, 3_000],
+      [0, PAUSE_MS_MAX],
+    ] as const);
+    return random.between(least, most);
+  };
+  add("crash", times(3));
+  add("replace", random.happens(0.3) ? times(2) : 0);
+  add("freeze", random.happens(0.5) ? times(2) : 0, pauseMs);
+  add("cut off", random.happens(0.4) ? times(2) : 0, pauseMs);
   return faults.toSorted((one, other) => one.atStep - other.atStep);
 }
