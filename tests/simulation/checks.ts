@@ -35,7 +35,7 @@ export async function checkEnd(finished: Finished, node: Node): Promise<void> {
   const runs: StoredRun[] = [];
   for (const { id, model, status } of rows) {
     if (status === "queued" || status === "in_progress") {
-      book.report("each run ends once", `${String(id)} of ${String(model)} is still ${String(status)}`);
+      book.report("each run ends once", `${String(id)} of ${String(model)} is still ${status}`);
       continue;
     }
     const response = await node.store.responses.findResponse(OWNER, String(id));

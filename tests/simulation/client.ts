@@ -160,7 +160,7 @@ export class Client {
     const connection = new Connection(this.#wire, this.actor, node);
     await connection.ask("cancel", ({ creating, store }, signal) =>
       cancelResponse(creating.watching, store.ledger)(
-        { path: { response_id: responseId }, query: {}, headers: {} } as never,
+        { path: { response_id: responseId }, query: {}, headers: {}, body: undefined },
         callerOf(signal, {}),
       ),
     );
@@ -202,12 +202,9 @@ export class Client {
     const headers = key === null ? {} : { "idempotency-key": key };
     const counted = key === null && counts ? { "x-stainless-retry-count": String(this.#retries) } : {};
     const reply = await connection.ask("create", ({ creating, store }, signal) =>
-      createResponse(creating, store.createKeys)(
-        { body, headers, path: {}, query: {} } as never,
-        callerOf(signal, counted),
-      ),
+      createResponse(creating, store.createKeys)({ body, headers, path: {}, query: {} }, callerOf(signal, counted)),
     );
-    if ("body" in reply) return this.#noteBody((reply as { readonly body: Response }).body);
+    if ("body" in reply) return this.#noteBody(responseIn(reply.body));
     return await this.#readNew(connection, reply);
   }
 
@@ -280,7 +277,7 @@ class Reader {
     const id = this.#responseId;
     const reply = await connection.ask("read", ({ creating }, signal) =>
       getResponse(creating.watching)(
-        { path: { response_id: id }, query: { stream: true, starting_after: after }, headers: {} } as never,
+        { path: { response_id: id }, query: { stream: true, starting_after: after }, headers: {}, body: undefined },
         callerOf(signal, {}),
       ),
     );
@@ -307,11 +304,11 @@ const READS_MAX = 40;
 
 async function askFor({ creating }: Node, signal: AbortSignal, id: string): Promise<{ readonly body: Response }> {
   const reply = await getResponse(creating.watching)(
-    { path: { response_id: id }, query: {}, headers: {} } as never,
+    { path: { response_id: id }, query: {}, headers: {}, body: undefined },
     callerOf(signal, {}),
   );
   if (!("body" in reply)) throw new Error("a body was asked for");
-  return reply as { readonly body: Response };
+  return { body: responseIn(reply.body) };
 }
 
 function callerOf(signal: AbortSignal, headers: Readonly<Record<string, string>>): Caller {
@@ -329,6 +326,11 @@ function callerOf(signal: AbortSignal, headers: Readonly<Record<string, string>>
 function textsOf(events: unknown): AsyncIterable<string> {
   if (events instanceof EventFrames) return events.texts;
   throw new Error("events are sent as frames");
+}
+
+function responseIn(body: Response | object): Response {
+  if ("status" in body) return body;
+  throw new Error("the body of an error was returned");
 }
 
 function framesIn(text: string): readonly string[] {

@@ -8,6 +8,7 @@ import {
   type QueryResult,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  sql,
 } from "kysely";
 import { StoreAway } from "../../src/runs/ports/store-faults.ts";
 import { ConnectionLost } from "../../src/store/database/postgres/postgres-faults.ts";
@@ -69,15 +70,11 @@ export class SharedDatabase {
     const options = { lockWaitMs: 0, sync: "normal", onSpoilt: () => {} } as const;
     const model = new Kysely<Database>({ dialect: sqliteDialect(":memory:", options) });
     await migrate(model);
-    const { rows } = await model.executeQuery<{ readonly sql: string }>({
-      sql: "select sql from sqlite_schema where sql is not null and name not glob 'sqlite_*' order by rowid",
-      parameters: [],
-      query: { kind: "RawNode", sqlFragments: [], parameters: [] },
-      queryId: { queryId: "schema" },
-    } as never);
+    const { rows } = await sql<{ readonly sql: string }>`select sql from sqlite_schema
+      where sql is not null and name not glob 'sqlite_*' order by rowid`.execute(model);
     await model.destroy();
     const sqlite = new DatabaseSync(":memory:");
-    for (const { sql } of rows) if (!isPartOfIndex(sql)) sqlite.exec(sql);
+    for (const row of rows) if (!isPartOfIndex(row.sql)) sqlite.exec(row.sql);
     sqlite.exec("pragma foreign_keys = on");
     return new SharedDatabase(sqlite);
   }
@@ -91,15 +88,18 @@ export class SharedDatabase {
   }
 
   /** For checks: runs a query beside all nodes. */
-  read(sql: string, ...parameters: readonly SQLInputValue[]): readonly Readonly<Record<string, unknown>>[] {
-    return this.#prepare(sql).statement.all(...parameters);
+  read(text: string, ...parameters: readonly SQLInputValue[]): readonly Readonly<Record<string, unknown>>[] {
+    return this.#prepare(text).statement.all(...parameters);
   }
 
-  execute<Row>({ sql, parameters }: CompiledQuery): QueryResult<Row> {
-    const { statement, isReader } = this.#prepare(sql);
+  execute<Row>(query: CompiledQuery): QueryResult<Row> {
+    const { statement, isReader } = this.#prepare(query.sql);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- The store binds nothing else.
+    const parameters = query.parameters as readonly SQLInputValue[];
     try {
-      if (isReader) return { rows: statement.all(...(parameters as SQLInputValue[])) as Row[] };
-      const { changes, lastInsertRowid } = statement.run(...(parameters as SQLInputValue[]));
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Only the author of the query knows its rows.
+      if (isReader) return { rows: statement.all(...parameters) as Row[] };
+      const { changes, lastInsertRowid } = statement.run(...parameters);
       return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
     } catch (error) {
       throw asPostgres(error);
@@ -129,18 +129,18 @@ export class SharedDatabase {
     if (this.#writer?.actor === actor) this.end("rollback");
   }
 
-  #prepare(sql: string): StatementOfDatabase {
-    const earlier = this.#statements.get(sql);
+  #prepare(text: string): StatementOfDatabase {
+    const earlier = this.#statements.get(text);
     if (earlier !== undefined) return earlier;
-    const statement = this.#sqlite.prepare(sql);
+    const statement = this.#sqlite.prepare(text);
     const prepared = { statement, isReader: statement.columns().length > 0 };
-    this.#statements.set(sql, prepared);
+    this.#statements.set(text, prepared);
     return prepared;
   }
 }
 
-function isPartOfIndex(sql: string): boolean {
-  return /^CREATE TABLE '\w+_(?:data|idx|content|docsize|config)'/.test(sql);
+function isPartOfIndex(definition: string): boolean {
+  return /^CREATE TABLE '\w+_(?:data|idx|content|docsize|config)'/.test(definition);
 }
 
 /** The store knows the faults of a database in another process in PostgreSQL's form. */
@@ -269,9 +269,9 @@ class Connection implements DatabaseConnection {
     return this.#line.database.execute<Row>(query);
   }
 
-  async #arrive(sql: string): Promise<void> {
+  async #arrive(what: string): Promise<void> {
     const { scheduler, database } = this.#line;
-    await scheduler.wait(this.actor, this.#wayMs(), sql.slice(0, LABEL_CHARACTERS));
+    await scheduler.wait(this.actor, this.#wayMs(), what.slice(0, LABEL_CHARACTERS));
     for (let free = database.free(); free !== undefined; free = database.free()) await free;
     if (!this.#line.isReached(this.actor)) {
       await scheduler.wait(this.actor, TIMEOUT_MS, "database away");

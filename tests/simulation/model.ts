@@ -1,4 +1,5 @@
 import type { HostedTool, MadeCall, ToolCall } from "@antiphon/domain/hosted-tool.ts";
+import type { ToolStep } from "@antiphon/domain/models/hosted.ts";
 import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import { ModelError } from "@antiphon/domain/models/model-error.ts";
 import type { ModelEvent } from "@antiphon/domain/models/model-events.ts";
@@ -9,6 +10,8 @@ import type { Actor, Scheduler } from "./scheduler.ts";
 
 /** The functions that models of the simulation call, and what running one twice does. */
 export const FUNCTIONS = { pay: "may_have", look: "none", compute: "sandboxed" } as const;
+const EFFECTS: ReadonlyMap<string, ToolCall["effect"]> = new Map(Object.entries(FUNCTIONS));
+const NO_STEPS: readonly ToolStep[] = [];
 export type FunctionName = keyof typeof FUNCTIONS;
 
 /** What a model does for one intention: the calls of each turn; then it says the words. */
@@ -183,12 +186,13 @@ function callOf(outside: Outside, actor: Actor, name: string, made: MadeCall): T
     output: null,
     arguments: "",
   } as const;
-  const effect = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name as FunctionName] : "none";
+  const effect = EFFECTS.get(name) ?? "none";
   return {
     item: { ...item, status: "in_progress" },
     streams: "arguments",
     effect,
     async *run(args, signal) {
+      yield* NO_STEPS;
       const key = keyOf(args);
       const model = /"model":"([^"]*)"/.exec(args)?.[1] ?? "";
       // It acts even if the node that called it is dead by then.
@@ -204,7 +208,6 @@ function callOf(outside: Outside, actor: Actor, name: string, made: MadeCall): T
         parts: [],
         sources: [],
       };
-      yield { type: "searching" };
     },
   };
 }

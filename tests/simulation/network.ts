@@ -36,7 +36,7 @@ export class Network {
       join: (channel) => void this.#members(channel).add(actor),
       leave: (channel) => void this.#members(channel).delete(actor),
       send: (channel, text) => this.#send(channel, text),
-      close: async () => void this.remove(actor),
+      close: async () => this.remove(actor),
     };
   }
 

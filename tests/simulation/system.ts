@@ -33,7 +33,7 @@ class SimulatedTimer {
 
   begin(ms: number, run: () => void, isRepeated: boolean): this {
     const { scheduler } = current();
-    const delay = Math.max(1, Number(ms) || 1);
+    const delay = Math.max(1, Number.isNaN(ms) ? 1 : ms);
     this.#step = scheduler.plan(scheduler.current, delay, `timer of ${delay} ms`, () => {
       if (isRepeated) this.begin(ms, run, true);
       run();

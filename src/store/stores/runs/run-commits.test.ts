@@ -2,7 +2,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { StoreBusy } from "../../../runs/ports/store-faults.ts";
 import { freePlace, monotonicNow, noteRenewal, setNumber, takePlace } from "../../owner/workers/own-workers.ts";
 import { packEvents } from "../../rows/events/event-block.ts";
-import type { WriteOutcome } from "../../rows/runs/write-job.ts";
+import { originOf } from "../../rows/runs/summary-columns.ts";
+import type { RedoJob, WriteOutcome } from "../../rows/runs/write-job.ts";
 import { openTestStore, temporaryFile } from "../../store.fixture.ts";
 import { aResponse, OURS } from "../../stored-shapes.fixture.ts";
 import { RunCommits } from "./run-commits.ts";
@@ -23,17 +24,17 @@ async function logWith(answers: readonly Promise<readonly WriteOutcome[]>[]): Pr
 }
 
 const OPEN = {
-  type: "open",
+  type: "open" as const,
   responseId: "resp_1",
   owner: OURS,
   snapshot: { ...aResponse("resp_1"), body: "{}" },
-  origin: { key_id: null },
+  origin: originOf({ owner: OURS, response: aResponse("resp_1"), inputItems: [] }),
   task: null,
   streamed: true,
   conversationId: null,
   items: [],
   events: packEvents(textEvents(0, 1)),
-} as never;
+} satisfies RedoJob;
 
 test("a change that overtakes a logged one, whose commit failed, is to be retried", async () => {
   const first = Promise.withResolvers<readonly WriteOutcome[]>();
