@@ -13,7 +13,7 @@ import { runSeeds, type SeedFault } from "./worker-processes.ts";
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    seeds: { type: "string", default: "1000" },
+    seeds: { type: "string" },
     from: { type: "string", default: "1" },
     jobs: { type: "string", default: "2" },
     seed: { type: "string" },
@@ -24,13 +24,19 @@ const { values, positionals } = parseArgs({
 const STEPS_SHOWN = 200;
 const MS_PER_S = 1_000;
 
-if (values.mutations) process.exitCode = (await runMutations(positionals, Number(values.jobs))) ? 0 : 1;
-else if (values.seed === undefined) await simulate();
+const SEEDS = 1_000;
+/** A fault put in by hand is found by one of so many seeds. */
+const SEEDS_OF_MUTATION = 3_000;
+
+if (values.mutations) {
+  const range = { from: 1, seeds: Number(values.seeds ?? SEEDS_OF_MUTATION), jobs: Number(values.jobs) };
+  process.exitCode = (await runMutations(positionals, range)) ? 0 : 1;
+} else if (values.seed === undefined) await simulate();
 else await replay(Number(values.seed));
 
 async function simulate(): Promise<void> {
   const startedAt = performance.now();
-  const [from, seeds, jobs] = [Number(values.from), Number(values.seeds), Number(values.jobs)];
+  const [from, seeds, jobs] = [Number(values.from), Number(values.seeds ?? SEEDS), Number(values.jobs)];
   const faults: SeedFault[] = [];
   const sum = await runSeeds({ from, seeds, jobs }, (fault) => {
     if (faults.push(fault) === 1) show(fault);

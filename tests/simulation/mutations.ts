@@ -1,19 +1,17 @@
 import { join } from "node:path";
 import { type Mutation, readMutations } from "../../contract-tests/mutations/read-mutations.ts";
-import { runSeeds, type SeedFault } from "./worker-processes.ts";
+import { runSeeds, type SeedFault, type SeedRange } from "./worker-processes.ts";
 
-/** A fault put in by hand is found by one of so many seeds. */
-const SEEDS_MAX = 3_000;
 const LIST = join(import.meta.dirname, "mutations.yaml");
 
 /** Puts one fault at a time into the nodes, and prints which seed found it. Resolves to whether all were found. */
-export async function runMutations(words: readonly string[], jobs: number): Promise<boolean> {
+export async function runMutations(words: readonly string[], range: SeedRange): Promise<boolean> {
   const mutations = readMutations(LIST).filter(
     ({ says }) => words.length === 0 || words.some((word) => says.includes(word)),
   );
   const lost: Mutation[] = [];
   for (const mutation of mutations) {
-    const fault = await findFault(mutation, jobs);
+    const fault = await findFault(mutation, range);
     if (fault === null) lost.push(mutation);
     console.log(
       fault === null
@@ -25,11 +23,11 @@ export async function runMutations(words: readonly string[], jobs: number): Prom
   return lost.length === 0;
 }
 
-async function findFault(mutation: Mutation, jobs: number): Promise<SeedFault | null> {
+async function findFault(mutation: Mutation, range: SeedRange): Promise<SeedFault | null> {
   const found: SeedFault[] = [];
   const flags = ["--import", join(import.meta.dirname, "mutate.ts")];
   const env = { SIMULATED_MUTATION: JSON.stringify(mutation) };
-  await runSeeds({ from: 1, seeds: SEEDS_MAX, jobs, flags, env }, (fault) => {
+  await runSeeds({ ...range, flags, env }, (fault) => {
     found.push(fault);
     return false;
   });

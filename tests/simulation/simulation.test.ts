@@ -54,7 +54,7 @@ test(
 test(
   "a fault that is put in by hand is found",
   async () => {
-    expect(await runMutations(["a reader gets events twice"], 2)).toBe(true);
+    expect(await runMutations(["a reader gets events twice"], { from: 1, seeds: SEEDS, jobs: 2 })).toBe(true);
   },
   TIMEOUT_MS,
 );
