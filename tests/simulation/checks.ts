@@ -155,7 +155,7 @@ function checkClient({ book, deeds, counted }: Finished, client: Client, runs: r
       `${model}: told ${[...client.ids].join(", ")}; stored ${own.map(({ id }) => id).join(", ")}`,
     );
   const count = counted.get(model) ?? 0;
-  // What a model said is counted even if nothing of it could be stored, so a foreground run may be counted and repeated.
+  // What a model said is counted even if nothing of it was stored, so a foreground run may be counted and repeated.
   const countsMax = background ? own.length : client.creates;
   if (count > countsMax)
     book.report("usage counted once", `${model} was counted ${count} times for ${own.length} responses`);

@@ -139,7 +139,8 @@ export class StoredCreateKeys implements CreateKeyStore {
     try {
       return await this.#add(owner, key, row);
     } catch (error) {
-      if (error instanceof StoreBusy) await this.#removeLater({ owner, key, worker: row.worker }, null).catch(() => {}); // The first fault is thrown.
+      // The first fault is thrown.
+      if (error instanceof StoreBusy) await this.#removeLater({ owner, key, worker: row.worker }, null).catch(() => {});
       throw error;
     }
   }
@@ -177,7 +178,7 @@ export class StoredCreateKeys implements CreateKeyStore {
    */
   async #isFree({ worker, subject_id: subjectId }: KeyRow): Promise<boolean> {
     if (worker === null || (await findLivingWorkers(this.#db, this.#calls)).has(worker)) return false;
-    await this.#calls.listUnmadeRuns(); // Removes the dead, unless this worker is taken for dead itself.
+    await this.#calls.listUnmadeRuns(); // Removes the dead, unless this worker itself is taken for dead.
     const listed = await this.#db.selectFrom("workers").select("id").where("id", "=", worker).executeTakeFirst();
     if (listed !== undefined) return false;
     return subjectId === null || !(await this.#isStored(subjectId));
