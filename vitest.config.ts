@@ -27,6 +27,7 @@ const TESTS_ON_POSTGRES = [
   "tests/skills/operations.test.ts",
   "tests/vector-stores/operations.test.ts",
   "tests/batches/{batches,crashes}.test.ts",
+  "tests/steering/{crashes,pause,steer}.test.ts",
   "tests/webhooks/{crashes,delivery,failures}.test.ts",
 ];
 

@@ -219,7 +219,9 @@ export class RunDriver {
       if (!signal.aborted) await this.#recordTurn(await ask(signal, IS_STORED));
     } catch (fault) {
       const isAway = fault instanceof StoreBusy && this.#recorder.isStored;
-      if (fault instanceof RunLost || isAway || (await openFailure) !== null) return { type: "left", reason: fault };
+      const isEnded = fault instanceof RunPaused && signal.aborted; // Whoever stopped it wants no pause.
+      if ((fault instanceof RunLost && !isEnded) || isAway || (await openFailure) !== null)
+        return { type: "left", reason: fault };
       if (!signal.aborted) return ending({ type: "model_failed", failure: this.#failureOf(fault) });
     }
     if (signal.aborted) return endOfStop(signal);

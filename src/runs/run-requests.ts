@@ -24,7 +24,8 @@ export class KnownRequests {
   }
 
   pauses(responseId: string): boolean {
-    return this.#requests.get(responseId)?.pauses === true;
+    const requests = this.#requests.get(responseId);
+    return requests?.pauses === true && !requests.stops;
   }
 
   isSteered(responseId: string): boolean {

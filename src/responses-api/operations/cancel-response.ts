@@ -22,8 +22,10 @@ export function cancelResponse(
     const storedResponse = await context.store.findStored(owner, id);
     if (storedResponse === null) throw responseNotFound(id);
     if (isOver(storedResponse.response)) return { status: 200, body: plainBody(lateCancelReply(storedResponse)) };
-    const isStopped = await context.runs.stop(id);
-    if (!isStopped) {
+    const wasHere = await context.runs.stop(id);
+    const now = wasHere ? await context.store.findResponse(owner, id) : storedResponse.response;
+    if (now !== null && !isOver(now)) {
+      // Another process makes it, or it was paused in this moment.
       await ledger.requestStop(id);
       await context.runs.tellRequest(id); // If it is paused, nobody makes it.
       context.neighbours?.tellStop(id); // Its worker also looks by itself, each second.

@@ -58,7 +58,7 @@ export interface SteerStore {
   list(owner: Owner, responseId: string): Promise<readonly StoredSteer[]>;
   /** The inputs that wait for what the client owes after this response, oldest first. */
   listPending(owner: Owner, responseId: string): Promise<readonly StoredSteer[]>;
-  /** Takes the inputs of a response that has ended; others do not get them for a minute. Null if there are none. */
+  /** Takes the inputs of a response that has ended; others do not get them for ten seconds. Null if there are none. */
   claim(): Promise<DueSteers | null>;
   settle(steers: DueSteers, end: SteerEnd): Promise<void>;
   /** `listener` is called when a response of this process has ended. */

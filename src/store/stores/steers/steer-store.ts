@@ -19,7 +19,7 @@ import { IS_LIVE } from "../../rows/runs/run-rows.ts";
 
 /** How long a process has claimed inputs, in milliseconds. A successor that takes longer may be made twice, but only
  * one of them is stored. */
-const CLAIM_MS = 60_000;
+const CLAIM_MS = 10_000;
 /** In PostgreSQL, a run cannot end while input is added to it. */
 const HELD = dialectal(sql``, () => sql`for update`);
 
