@@ -101,6 +101,11 @@ function responseStates({ url, apiKey, model }: Service) {
       return { response_id: id };
     },
     "a background response that is being made": async () => ({ response_id: await begin() }),
+    "a background response with added input": async () => {
+      const id = await begin();
+      await client.post(`/responses/${id}/steer`, { body: { input: "Rather in French." } });
+      return { response_id: id };
+    },
     "a cancelled response": async () => {
       const id = await begin();
       await client.responses.cancel(id);

@@ -1057,7 +1057,7 @@ export interface ListResponseSteersCall {
 }
 export type ListResponseSteersReply =
   | BodyReply<200, Schema.ResponseSteerList>
-  | BodyReply<401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface SteerResponseCall {
@@ -2762,7 +2762,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "ResponseSteerList",
     eventSchema: null,
     lineSchema: null,

@@ -230,7 +230,7 @@ export interface paths {
         put?: never;
         /**
          * Pause a background response
-         * @description The response stops before the next turn of its model, once its calls have ended, and is then held by no server. It stays so over restarts until it is resumed or cancelled. After 30 days it is cancelled. A response that is paused already is returned unchanged.
+         * @description The status stays queued or in_progress, because clients of the reference know no other. The response stops before the next turn of its model, once its calls have ended, and is then held by no server. It stays so over restarts until it is resumed or cancelled. After 30 days it is cancelled. A response that is paused already is returned unchanged.
          */
         post: operations["pauseResponse"];
         delete?: never;
@@ -10472,6 +10472,7 @@ export interface operations {
                     "application/json": components["schemas"]["ResponseSteerList"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description The response does not exist, or was made with `store` false. Codes: invalid_request_error. */
             404: {
@@ -10519,6 +10520,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "input": "Rather in French."
+                 *     }
+                 */
                 "application/json": components["schemas"]["SteerResponseRequest"];
             };
         };

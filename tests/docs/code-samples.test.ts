@@ -74,7 +74,7 @@ async function makeThings(source: string): Promise<Readonly<Record<string, strin
   const items = source.includes("msg_123") ? await server.fetch(`/v1/conversations/${conversation}/items`) : null;
   const container = await make("cntr_123", "/v1/containers", { name: "Analysis" });
   const isOfOperators = source.includes("/admin_api_keys/");
-  const answer = await make("resp_123", "/v1/responses", { ...QUESTION, background: true });
+  const answer = await make("resp_123", "/v1/responses", { ...questionOf(source), background: true });
   const told = source.includes("whe_123") ? await makeToldEndpoint(server) : NO_ENDPOINT;
   const keys = `/v1/organization/${isOfOperators ? "admin_api_keys" : "keys"}`;
   return {
@@ -94,6 +94,11 @@ async function makeThings(source: string): Promise<Readonly<Record<string, strin
     file_of_batch: source.includes("file-123") ? await makeBatchFile() : "",
     file_of_container: await make("cntr_123", `/v1/containers/${container}/files`, { file_id: file }),
   };
+}
+
+/** Responses that are changed while they run take long. */
+function questionOf(source: string): object {
+  return /\/(pause|resume|steer)\b/.test(source) ? { ...QUESTION, input: "Write 2000 words" } : QUESTION;
 }
 
 const NO_ENDPOINT = { webhook_endpoint_id: "", event_id: "" };

@@ -19,6 +19,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   updateConversation: { metadata: {} },
   createConversationItems: { items: [{ role: "user", content: "Hi" }] },
   modifyVectorStore: {},
+  steerResponse: { input: "Hi" },
   updateVectorStoreFileAttributes: { attributes: {} },
   createContainerFile: { file_id: "file-0" },
   createVectorStoreFile: { file_id: "file-0" },
