@@ -36,6 +36,7 @@ export function RunHeader({ response, summary, isLive, onFork, onExport }: RunHe
         <span className="hint">{formatFullMoment(response.created_at)}</span>
       </p>
       <div className="run-actions">
+        <PauseButton key={response.id} response={response} onTrouble={setTrouble} />
         <CancelButton response={response} onTrouble={setTrouble} />
         <button type="button" onClick={onExport}>
           <Icon name="export" /> Export
@@ -104,6 +105,29 @@ function CancelButton({ response, onTrouble }: { readonly response: Response; re
     <button type="button" onClick={cancel}>
       <Icon name="stop" /> Cancel
     </button>
+  );
+}
+
+/** Pauses a response in the background, or resumes it. */
+function PauseButton({ response, onTrouble }: { readonly response: Response; readonly onTrouble: OnTrouble }) {
+  const client = useClient();
+  const [pause, setPause] = useState(response.pause);
+  const isRunning = response.status === "queued" || response.status === "in_progress";
+  if (response.background !== true || !isRunning) return null;
+  const change = (): void => {
+    const changing = pause === undefined ? client.pauseResponse(response.id) : client.resumeResponse(response.id);
+    changing.then(
+      (changed) => setPause(changed.pause),
+      (error: unknown) => onTrouble(sentenceOf(error)),
+    );
+  };
+  return (
+    <>
+      {pause === undefined ? null : <span className="tag">paused</span>}
+      <button type="button" onClick={change}>
+        <Icon name={pause === undefined ? "pause" : "play"} /> {pause === undefined ? "Pause" : "Resume"}
+      </button>
+    </>
   );
 }
 
