@@ -133,6 +133,15 @@ async function openStore({ line, deployment }: NodeSurroundings, life: Life): Pr
   return await assembleStore(owner, { file }, { redoLogs });
 }
 
+const TOOL_LIMITS = {
+  turnsMax: 32,
+  callsMax: 128,
+  parallelMax: 8,
+  outputCharactersMax: 1000,
+  attemptsMax: 3,
+  repeatMs: 5_000,
+};
+
 /** Starts a node, in a step of its actor. Rejects if the database does not answer. */
 export async function startNode(surroundings: NodeSurroundings, life: Life): Promise<Node> {
   const { network, outside, deployment, runsMax, log, noteUsage } = surroundings;
@@ -142,14 +151,6 @@ export async function startNode(surroundings: NodeSurroundings, life: Life): Pro
   const broker = network.brokerOf(actor);
   const bus = new RunBus({ broker, places: store.places, runs, observer: silentBusObserver, log });
   const engine = simulatedEngine(outside, actor);
-  const limits = {
-    turnsMax: 32,
-    callsMax: 128,
-    parallelMax: 8,
-    outputCharactersMax: 1000,
-    attemptsMax: 3,
-    repeatMs: 5_000,
-  };
   const hostedTools = [simulatedTool(outside, actor)];
   const parts = {
     store: { ...store, reachesFiles: null },
@@ -164,7 +165,7 @@ export async function startNode(surroundings: NodeSurroundings, life: Life): Pro
     },
     tools: createHostedTools(hostedTools, {
       kinds: new Set(["mcp"]),
-      limits,
+      limits: TOOL_LIMITS,
       unavailable: "omit",
       nodeName: "simulated",
     }),

@@ -30,6 +30,7 @@ const OPEN = {
   snapshot: { ...aResponse("resp_1"), body: "{}" },
   origin: originOf({ owner: OURS, response: aResponse("resp_1"), inputItems: [] }),
   task: null,
+  steers: null,
   streamed: true,
   conversationId: null,
   items: [],
