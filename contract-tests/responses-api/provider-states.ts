@@ -6,6 +6,7 @@ import { stagedEffectStates } from "./effect-states.ts";
 import { PNG_URL } from "./example-media.fixture.ts";
 import { ACME_KEY, LONG_TASK, SPENT_KEY, USE_UP } from "./http-server.fixture.ts";
 import { skillStates } from "./skill-states.ts";
+import { steeringStates } from "./steering-states.ts";
 import { isOver, POLL_MS, waitForEnd } from "./wait-for-end.ts";
 import { stagedWebhookStates, webhookStates } from "./webhook-states.ts";
 
@@ -37,6 +38,7 @@ export function publicStates(service: Service) {
     ...skillStates(service),
     ...batchStates(service),
     ...webhookStates(service),
+    ...steeringStates(service, beginLong),
   } satisfies StateTable;
 }
 
@@ -101,11 +103,6 @@ function responseStates({ url, apiKey, model }: Service) {
       return { response_id: id };
     },
     "a background response that is being made": async () => ({ response_id: await begin() }),
-    "a background response with added input": async () => {
-      const id = await begin();
-      await client.post(`/responses/${id}/steer`, { body: { input: "Rather in French." } });
-      return { response_id: id };
-    },
     "a cancelled response": async () => {
       const id = await begin();
       await client.responses.cancel(id);

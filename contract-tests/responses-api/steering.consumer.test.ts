@@ -4,10 +4,12 @@ import { verifies } from "../../tests/verifies.ts";
 import { shapeOf } from "../shape.fixture.ts";
 import { checkAnswer } from "./answer.fixture.ts";
 import { RESPONSE_ID, responseShape } from "./example-response.fixture.ts";
+import type { State } from "./provider-states.ts";
+import { checkRefusal } from "./refusal.fixture.ts";
 
 const { eachLike, fromProviderState, integer, like } = MatchersV3;
 
-const given = ["a background response that is being made"] as const;
+const given = ["a background response under way"] as const;
 const UNDER_WAY = {
   status: "in_progress",
   background: true,
@@ -109,4 +111,72 @@ describe("a client of a background response", () => {
       },
     );
   });
+});
+
+interface Refused {
+  readonly given: State;
+  readonly request: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+const NOT_PAUSED: readonly Refused[] = [
+  {
+    given: "a response made in the background",
+    request: "to pause a response that has ended",
+    code: "response_not_active",
+    message: `Response '${RESPONSE_ID}' is not in progress.`,
+  },
+  {
+    given: "a stored response",
+    request: "to pause a response in the foreground",
+    code: "pause_not_supported",
+    message: "Only background responses can be paused: the client of another one waits on its connection.",
+  },
+];
+
+const NOT_STEERED: readonly Refused[] = [
+  {
+    given: "a response made in the background",
+    request: "to add input to a response that has completed",
+    code: "response_already_completed",
+    message: `Response '${RESPONSE_ID}' has completed already.`,
+  },
+  {
+    given: "a background response of a conversation under way",
+    request: "to add input to a response of a conversation",
+    code: "steering_not_supported",
+    message: "Input can be added to background responses without a conversation and without automatic compaction only.",
+  },
+  {
+    given: "a background response with as much input as it takes",
+    request: "to add too much input to a response",
+    code: "too_many_pending_steers",
+    message: `16 inputs wait already for response '${RESPONSE_ID}'.`,
+  },
+];
+
+test.each(NOT_PAUSED)("a client that asks $request is told why not", async ({ given: state, request, ...refusal }) => {
+  verifies("responses.pause.refused");
+  await checkRefusal(
+    { given: [state], request, method: "POST", path: pathOf("pause") },
+    { status: 400, param: null, ...refusal },
+    {
+      official: (client) => client.post(`/responses/${RESPONSE_ID}/pause`),
+      own: (client) => client.pauseResponse(RESPONSE_ID),
+    },
+  );
+});
+
+test.each(NOT_STEERED)("a client that asks $request is told why not", async ({ given: state, request, ...refusal }) => {
+  verifies("responses.steer.refused");
+  const body = { input: STEER.input };
+  await checkRefusal(
+    { given: [state], request, method: "POST", path: pathOf("steer"), body },
+    { status: 400, param: null, ...refusal },
+    {
+      official: (client) => client.post(`/responses/${RESPONSE_ID}/steer`, { body }),
+      own: (client) => client.steerResponse(RESPONSE_ID, body),
+    },
+  );
 });

@@ -1,13 +1,4 @@
-/** What clients ask of a run, as stored. */
-export interface RunRequests {
-  readonly responseId: string;
-  /** Whether to cancel it. */
-  readonly stops: boolean;
-  /** Whether to pause it before the next turn of its model. */
-  readonly pauses: boolean;
-  /** Whether input waits for it to end, so that it ends before the next turn of its model. */
-  readonly isSteered: boolean;
-}
+import type { RunRequests } from "./ports/run-ledger.ts";
 
 /** What clients ask of the runs of this process, as last read from the store. */
 export class KnownRequests {

@@ -29,7 +29,7 @@ export interface HeldWorld {
   /** The messages of each turn that the model was asked for, oldest first. */
   readonly turns: readonly (readonly Sent[])[];
   /** How many calls the tool has begun. */
-  begun(): number;
+  readonly begun: () => number;
   /** Ends the calls that have begun, and all that follow until `hold`. */
   release(): void;
   hold(): void;

@@ -4,8 +4,8 @@ import type { StoredItem } from "@antiphon/contracts/responses-api/types.ts";
 import type { LastingRuns } from "@antiphon/domain/batches/batch-work.ts";
 import type { FaceOrigin } from "@antiphon/domain/faces.ts";
 import type { ModelExtras } from "@antiphon/domain/models/model-request.ts";
-import type { TakenSteers } from "@antiphon/domain/steering/steers.ts";
 import type { KnownExchange } from "@antiphon/domain/tool-ledger.ts";
+import type { TakenSteers } from "../../runs/ports/event-log.ts";
 import type { Principal } from "./authenticate.ts";
 import type { RunHold } from "./key-hold.ts";
 

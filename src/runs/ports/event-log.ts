@@ -7,7 +7,6 @@ import type {
 } from "@antiphon/contracts/responses-api/types.ts";
 import type { FaceOrigin } from "@antiphon/domain/faces.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
-import type { TakenSteers } from "@antiphon/domain/steering/steers.ts";
 import type { RecordedEvent } from "../recorded-event.ts";
 import type { RunTimes } from "./event-times.ts";
 import type { WaitingEvent } from "./packed-deltas.ts";
@@ -38,6 +37,15 @@ export interface OpenedRun {
   readonly origin?: RunOrigin;
   /** The inputs of another response that it takes; absent or null if none. They are marked with the first write. */
   readonly steers?: TakenSteers | null;
+}
+
+/** Inputs that a new response takes. They are marked in the transaction that stores the response. */
+export interface TakenSteers {
+  /** The response to which they were added. */
+  readonly responseId: string;
+  readonly ids: readonly string[];
+  /** As in `ResponseSteer`. */
+  readonly turn: number;
 }
 
 /** The sender and the circumstances of a request. */

@@ -1,7 +1,17 @@
 import type { Response } from "@antiphon/contracts/responses-api/types.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
-import type { RunRequests } from "../run-requests.ts";
 import type { TurnAttempts } from "./store-faults.ts";
+
+/** What clients ask of a run, as stored. */
+export interface RunRequests {
+  readonly responseId: string;
+  /** Whether to cancel it. */
+  readonly stops: boolean;
+  /** Whether to pause it before the next turn of its model. */
+  readonly pauses: boolean;
+  /** Whether input waits for it to end, so that it ends before the next turn of its model. */
+  readonly isSteered: boolean;
+}
 
 /** A run without a live worker, as listed. */
 export interface UnmadeRun {

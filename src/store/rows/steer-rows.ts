@@ -1,5 +1,5 @@
-import type { TakenSteers } from "@antiphon/domain/steering/steers.ts";
 import { type Kysely, sql } from "kysely";
+import type { TakenSteers } from "../../runs/ports/event-log.ts";
 import { dialectal } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
 import { isId } from "../database/time-first.ts";

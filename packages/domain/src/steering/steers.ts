@@ -32,15 +32,6 @@ export interface DueSteers {
   readonly steers: readonly StoredSteer[];
 }
 
-/** Inputs that a new response takes. They are marked in the transaction that stores the response. */
-export interface TakenSteers {
-  /** The response to which they were added. */
-  readonly responseId: string;
-  readonly ids: readonly string[];
-  /** As in `ResponseSteer`. */
-  readonly turn: number;
-}
-
 /** What becomes of inputs that no successor takes at once. */
 export type SteerEnd =
   | { readonly type: "pending" }

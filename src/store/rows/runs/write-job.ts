@@ -1,6 +1,6 @@
 import { assertNever } from "@antiphon/base/assert.ts";
 import type { Owner } from "@antiphon/domain/owner.ts";
-import type { TakenSteers } from "@antiphon/domain/steering/steers.ts";
+import type { TakenSteers } from "../../../runs/ports/event-log.ts";
 import { type EventBlock, lengthOfBlocks } from "../events/event-block.ts";
 import {
   type ConversationChange,

@@ -1,9 +1,15 @@
 import { rememberJson } from "@antiphon/base/json/json-text.ts";
 import type { Response } from "@antiphon/contracts/responses-api/types.ts";
 import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
-import type { AbandonedRun, Release, RunLedger, UnmadeRun, UnmadeRuns } from "../../../runs/ports/run-ledger.ts";
+import type {
+  AbandonedRun,
+  Release,
+  RunLedger,
+  RunRequests,
+  UnmadeRun,
+  UnmadeRuns,
+} from "../../../runs/ports/run-ledger.ts";
 import type { TurnAttempts } from "../../../runs/ports/store-faults.ts";
-import type { RunRequests } from "../../../runs/run-requests.ts";
 import type { Database } from "../../database/schema.ts";
 import { storedJson } from "../../database/stored-json.ts";
 import { isId } from "../../database/time-first.ts";
