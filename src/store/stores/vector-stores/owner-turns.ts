@@ -6,8 +6,8 @@ const OWNERS_MAX = 10_000;
 
 /** Gives owners turns. */
 export class OwnerTurns {
-  /** When each owner last had a turn, as a count of turns. */
-  readonly #had = new LRUCache<string, number>({ max: OWNERS_MAX });
+  /** When each owner last had a turn, as a count of turns. By size, so that no room is taken beforehand. */
+  readonly #had = new LRUCache<string, number>({ maxSize: OWNERS_MAX, sizeCalculation: () => 1 });
   #turns = 0;
 
   /**
