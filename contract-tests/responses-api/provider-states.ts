@@ -10,9 +10,8 @@ import { steeringStates } from "./steering-states.ts";
 import { isOver, POLL_MS, waitForEnd } from "./wait-for-end.ts";
 import { stagedWebhookStates, webhookStates } from "./webhook-states.ts";
 
-/** Values of a state that replace the examples in the pact's requests. */
-type Values = Record<string, string>;
-type Setup = () => Promise<Values>;
+/** Resolves to values of a state that replace the examples in the pact's requests. */
+type Setup = () => Promise<Record<string, string>>;
 type StateTable = Record<string, Setup | { readonly setup: Setup; readonly teardown: () => Promise<void> }>;
 
 /** Added to every interaction. */
@@ -198,7 +197,7 @@ function containerStates({ url, apiKey }: Service) {
   } satisfies StateTable;
 }
 
-const none = async (): Promise<Values> => ({});
+const none = async (): Promise<Record<string, string>> => ({});
 
 export function stagedStates(service: Service) {
   return {
@@ -243,7 +242,7 @@ const PICTURE_BYTES = 1500;
 function operatorStates({ url, apiKey, operatorKey = apiKey }: Service) {
   const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: operatorKey, adminAPIKey: operatorKey });
   const { adminAPIKeys } = client.admin.organization;
-  const makeKey = async (members: object): Promise<Values> => {
+  const makeKey = async (members: object): Promise<Record<string, string>> => {
     const made = { body: { name: "ci", projects: ["acme/books"], ...members } };
     const { id } = await client.post<{ readonly id: string }>("/organization/keys", made);
     return { api_key: operatorKey, key_id: id };

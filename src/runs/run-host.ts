@@ -91,7 +91,6 @@ export class RunHost {
   #queueClosed = false;
   #sharedQueue: SharedQueue | null = null;
   #onLeave: OnLeave = () => {};
-  #onRequest: (responseId: string) => Promise<void> = async () => {};
 
   constructor(options: RunHostOptions) {
     this.#options = options;
@@ -104,16 +103,6 @@ export class RunHost {
 
   onLeave(listener: OnLeave): void {
     this.#onLeave = listener;
-  }
-
-  /** `listener` is called with runs of which a client asks something. Must not reject. */
-  onRequest(listener: (responseId: string) => Promise<void>): void {
-    this.#onRequest = listener;
-  }
-
-  /** Call after storing what a client asks of a run. Resolves once a run of this process heeds it. */
-  async tellRequest(responseId: string): Promise<void> {
-    await this.#onRequest(responseId);
   }
 
   /** How many more waiting runs from elsewhere can be made here now; unlimited if there is no shared queue. */
@@ -212,11 +201,6 @@ export class RunHost {
   /** Whether the model of a run was called here. */
   hasBegun(responseId: string): boolean {
     return this.#hostedRuns.get(responseId)?.hasBegun === true;
-  }
-
-  /** Whether a run waits here for a place. */
-  isWaiting(responseId: string): boolean {
-    return this.#queue.some(({ run }) => run.responseId === responseId);
   }
 
   has(responseId: string): boolean {
@@ -416,8 +400,7 @@ export class RunHost {
   }
 
   #limitTime({ controller }: HostedRun): () => void {
-    const { runMs } = this.#options;
-    const timer = setTimeout(() => controller.abort(RunStopped.timedOut(runMs)), runMs);
+    const timer = setTimeout(() => controller.abort(RunStopped.timedOut(this.#options.runMs)), this.#options.runMs);
     return () => clearTimeout(timer);
   }
 }

@@ -104,13 +104,12 @@ export async function startResponsesApi(
     const watching = { store: store.responses, eventLog: store.events, runs, neighbours: bus };
     const media = chooseMedia(config, { files: store.files, egress: guards.egress, speech });
     const { accounts, prices, ledger } = openAccounts(config, { store, model, limiter: rates.rates }, log);
-    const parts = { store, model, tools, media, accounts, watching, telemetry };
-    const creating = createContext(config, parts, log);
+    const creating = createContext(config, { store, model, tools, media, accounts, watching, telemetry }, log);
     const readiness = chooseReadiness(config, { store, model, neighbours: bus, stopping: stopping.signal, code });
     const monitoring = { readiness, metrics: shownMetrics(config, metricsOfAll(telemetry, joinedProcess)) };
     const organization = organizationContext(store, accounts, cachedKeys);
-    const audio = audioParts(config, heardBy);
     const webhooks = startWebhooks({ store, sealer: creating.ordering.sealer, egress: guards.egress, telemetry }, log);
+    const audio = audioParts(config, heardBy);
     const serving = { ...search, store, webhooks: webhooks.context, prices, organization, audio };
     const served = servedBy(handlerContexts(config, creating, monitoring, serving), config);
     const recovery = await startRecovery(config, claimContext(creating, store), bus, log);

@@ -1,6 +1,3 @@
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { randomHex } from "@antiphon/base/ids.ts";
 import type { BatchStore } from "@antiphon/domain/batches/batches.ts";
 import type { Containers } from "@antiphon/domain/containers.ts";
 import type { ConversationStore } from "@antiphon/domain/conversations.ts";
@@ -37,6 +34,7 @@ import { ChunkSearch } from "./search/chunk-search.ts";
 import { SqliteChunkIndex } from "./search/sqlite-chunk-index.ts";
 import { ThreadedSearch } from "./search/threaded-search.ts";
 import { VectorCache } from "./search/vector-scores.ts";
+import { folderOf, isInMemory } from "./store-folders.ts";
 import { storedBatches } from "./stores/batches/batch-store.ts";
 import { ContainerFileWriter } from "./stores/containers/container-file-writer.ts";
 import { ContainerFolder } from "./stores/containers/container-folder.ts";
@@ -232,10 +230,7 @@ export async function assembleStore(
   { db: ownDb, redoLogs = null }: StoreParts = {},
 ): Promise<Store> {
   const { commitIntervalMs: intervalMs = COMMIT_INTERVAL_MS, onCommit } = options;
-  const onNews = (): void => {
-    webhooks.queue.tell();
-    steers.tell();
-  };
+  const onNews = (): void => [webhooks.queue, steers].forEach((told) => told.tell());
   const commits = new RunCommits({ calls: owner, redoLog: redoLogs?.own ?? null, intervalMs, onCommit, onNews });
   const calls = redoLogs === null ? owner : settledCalls(owner, commits, redoLogs);
   const db = ownDb ?? new Kysely<Database>({ dialect: remoteDialect(calls) });
@@ -251,8 +246,7 @@ export async function assembleStore(
   const patient = new PatientWrites(options.leaseMs ?? LEASE_MS);
   await folder.removeAbandoned();
   // Each sweep of expired files retries and reports the error.
-  await files.removeLeftovers().catch(() => {});
-  await containerParts.writer.removeLeftovers().catch(() => {});
+  for (const part of [files, containerParts.writer]) await part.removeLeftovers().catch(() => {});
   return {
     responses: new StoredResponses(db, commits, contextBytesMax),
     ...inspectionOf(db, options),
@@ -361,14 +355,4 @@ function throwLater(error: Error): void {
   setImmediate(() => {
     throw error;
   });
-}
-
-function isInMemory({ file }: StoreOptions): boolean {
-  return file === ":memory:";
-}
-
-/** Beside the database, or a temporary one. */
-function folderOf(options: StoreOptions, kind: "containers" | "files"): string {
-  if (isInMemory(options)) return join(tmpdir(), `antiphon-${kind}-${randomHex(32)}`);
-  return options[`${kind}Folder`] ?? join(dirname(options.file), kind);
 }

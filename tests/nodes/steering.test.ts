@@ -19,7 +19,8 @@ describe.skipIf(whyNoNodes() !== undefined)("two nodes", { timeout: TEST_TIMEOUT
       expect([successor.status, successor.previous_response_id]).toEqual(["completed", id]);
     }
     const said = world.turns.flatMap((sent) => sent.slice(-1)).filter(([, text]) => String(text).startsWith("number"));
-    expect(said.map(([, text]) => text).toSorted()).toEqual(ids.map((_, n) => `number ${n}`));
+    expect(said).toHaveLength(ids.length);
+    expect(new Set(said.map(([, text]) => text))).toEqual(new Set(ids.map((_, n) => `number ${n}`)));
   });
 
   test("pause and resume the responses of each other, also those of a node that is gone", async () => {

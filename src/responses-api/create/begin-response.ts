@@ -32,6 +32,7 @@ import { shuttingDown, tooManyRuns } from "../errors/server-errors.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
 import type { RefusalLog } from "../exchanges/refusal-log.ts";
 import type { Sealer } from "../seal.ts";
+import { modelServerHeader } from "../show/reply-headers.ts";
 import {
   continueFromLog,
   isOver,
@@ -158,11 +159,6 @@ interface AdmittedRequest {
   readonly order: WatchedOrder;
   readonly lock: ResponseLock;
   readonly admission: Admission;
-}
-
-/** Names the model server that answers, and its name for the model; nothing if there is only one. */
-export function modelServerHeader(by: AnsweringServer | null): Readonly<Record<string, string>> {
-  return by === null ? {} : { "x-antiphon-model-server": `${by.server}/${encodeURIComponent(by.model)}` };
 }
 
 function notesOf({ order }: AdmittedRequest): readonly ResponseNote[] {
@@ -295,8 +291,8 @@ export function orderOf(
           onExchange: (exchange) => (isStored ? undefined : void exchanges.push(exchange)),
           onIncident: (incident) => reportIncident(context, order, { incident, storeNow }),
           onAnsweredBy: (server) => void (order.answering.by ??= server),
-          isSteered: caller.isSteered ?? (() => context.requests.isSteered(openedRun.response.id)),
-          isPaused: () => context.requests.pauses(openedRun.response.id),
+          isSteered: caller.isSteered ?? (() => context.requests.isSteered(order.plan.response.id)),
+          isPaused: () => context.requests.pauses(order.plan.response.id),
         },
       });
   const user = { owner: openedRun.owner, keyId: request.payer ?? null, model: openedRun.response.model };

@@ -17,7 +17,6 @@ import { rethrowModelError } from "../errors/model-errors.ts";
 import { invalidValue, jsonWordMissing, nothingToAnswer, unsupportedParameter } from "../errors/parameter-errors.ts";
 import { checkItemsNotRepeated } from "../input/context-rules.ts";
 import { conversationIdOf, lockConversation } from "../input/conversation-lock.ts";
-import { bringsResults, withSteers } from "../input/steer-input.ts";
 import { labelsOf, tellOmitted } from "../offered-tools/accept-tools.ts";
 import type { TaskTools } from "../offered-tools/task-tools.ts";
 import { estimateInputTokens } from "../task/model-request.ts";
@@ -30,6 +29,7 @@ import { withHostedFunctions } from "../tool-loop/count-tools.ts";
 import { fitRequest } from "../tool-loop/results/fit-request.ts";
 import { withModelPolicy } from "./model-defaults.ts";
 import { type NotedRun, runNotes, type ServedModel } from "./notes/run-notes.ts";
+import { withPendingSteers } from "./pending-steers.ts";
 import { type ApprovalsInUse, ResponseLock } from "./response-lock.ts";
 import {
   joinTools,
@@ -78,30 +78,6 @@ export async function prepareRun(
   const lock = new ResponseLock(context.approvalsInUse.newLock(caller.principal.owner));
   const received = { sent, caller, generate: caller.generate ?? true, createdAt, lock, steers };
   return { ...(await lock.during(() => PREPARATION.run(received, context))), lock };
-}
-
-interface SteeredRequest {
-  readonly asked: CreateResponseRequest;
-  /** The inputs that it takes; null if none wait. */
-  readonly steers: TakenSteers | null;
-}
-
-/**
- * Adds the inputs that wait for the results in a request. A response that is not stored takes none: nobody would find
- * it.
- */
-async function withPendingSteers(
-  { steers: store, tools }: Pick<PreparingContext, "steers" | "tools">,
-  { principal: { owner }, steers: given }: Pick<Caller, "principal" | "steers">,
-  request: CreateResponseRequest,
-): Promise<SteeredRequest> {
-  const { previous_response_id: responseId, store: isStored } = request;
-  const mayWait = given === undefined && responseId != null && isStored !== false && bringsResults(request);
-  const pendingSteers = mayWait ? await store.listPending(owner, responseId) : [];
-  if (responseId == null || pendingSteers.length === 0) return { asked: request, steers: given ?? null };
-  const turn = (await tools.ledger.turnsOf(owner, responseId)).length + 1;
-  const ids = pendingSteers.map(({ id }) => id);
-  return { asked: withSteers(request, pendingSteers), steers: { responseId, ids, turn } };
 }
 
 /** A request that was received. */
@@ -246,7 +222,6 @@ async function planTask<
     speech,
     compaction: generate ? await planCompaction(model.engine, request, signal) : null,
     tools: generate ? taskTools(request, hostedTools, context) : null,
-    settings: null,
   };
   return { ...draft, task };
 }
@@ -259,12 +234,12 @@ async function openRun(
   const { owner } = caller.principal;
   const isBackground = response.background === true;
   const named = { owner, responseId: response.id };
-  const storedTask = { ...task, settings: isBackground ? sealSettings(sealer, named, draft.sent) : null };
+  const settings = isBackground ? sealSettings(sealer, named, draft.sent) : null;
   const opened = {
     owner,
     response,
     inputItems: input.items,
-    task: isBackground ? await writeTask(storedTask, toolSecrets(sealer, owner, response.id)) : null,
+    task: isBackground ? await writeTask(task, toolSecrets(sealer, owner, response.id), settings) : null,
     streamed: request.stream === true,
     steers: draft.steers,
     origin: runOrigin(model, caller, {

@@ -27,7 +27,7 @@ export function cancelResponse(
     if (now !== null && !isOver(now)) {
       // Another process makes it, or it was paused in this moment.
       await ledger.requestStop(id);
-      await context.runs.tellRequest(id); // If it is paused, nobody makes it.
+      await context.runs.requests.tell(id); // If it is paused, nobody makes it.
       context.neighbours?.tellStop(id); // Its worker also looks by itself, each second.
     }
     const response = await waitUntilOver(context, { owner, responseId: id, signal }, STOP_ELSEWHERE_MS);

@@ -1,7 +1,6 @@
 import { newId } from "@antiphon/base/ids.ts";
 import type { ResponsesApiHandlers } from "@antiphon/contracts/responses-api/operations.ts";
-import type { Response, ResponseSteer } from "@antiphon/contracts/responses-api/types.ts";
-import { PENDING_STEERS_MAX, type SteerStore, type StoredSteer } from "@antiphon/domain/steering/steers.ts";
+import { PENDING_STEERS_MAX, type SteerStore } from "@antiphon/domain/steering/steers.ts";
 import type { Caller } from "../access/caller.ts";
 import {
   responseAlreadyCompleted,
@@ -10,9 +9,9 @@ import {
   steeringNotSupported,
   tooManySteers,
 } from "../errors/state-errors.ts";
-import { requiredInput } from "../input/required-input.ts";
 import { takesSteers } from "../input/steer-input.ts";
 import type { Sealer } from "../seal.ts";
+import { shownSteer } from "../show/shown-steer.ts";
 import { isOver, type WatchContext } from "../show/watch-response.ts";
 import { openSettings, settingsIn } from "../task/steer-settings.ts";
 
@@ -38,22 +37,9 @@ export function steerResponse(context: SteerContext): ResponsesApiHandlers<Calle
     const steer = await steers.add({ id, owner, responseId, keyId, input, settings });
     if (steer === "full") throw tooManySteers(responseId, PENDING_STEERS_MAX);
     if (steer === null) throw await whyNotSteered(watching, owner, responseId);
-    await watching.runs.tellRequest(responseId);
+    await watching.runs.requests.tell(responseId);
     watching.neighbours?.tellStop(responseId); // Its worker also looks by itself, each second.
     return { status: 202, body: shownSteer(steer, response) };
-  };
-}
-
-/** `GET /v1/responses/{response_id}/steer`: the inputs that were added to a response. */
-export function listResponseSteers({
-  watching,
-  steers,
-}: Pick<SteerContext, "watching" | "steers">): ResponsesApiHandlers<Caller>["listResponseSteers"] {
-  return async ({ path: { response_id: responseId } }, { principal: { owner } }) => {
-    const response = await watching.store.findResponse(owner, responseId);
-    if (response === null) throw responseNotFound(responseId);
-    const data = (await steers.list(owner, responseId)).map((steer) => shownSteer(steer, response));
-    return { status: 200, body: { object: "list", data } };
   };
 }
 
@@ -67,8 +53,4 @@ async function whyNotSteered(
   if (response === null) return responseNotFound(responseId);
   if (!isOver(response)) return steeringNotSupported();
   return response.status === "completed" ? responseAlreadyCompleted(responseId) : responseNotActive(responseId);
-}
-
-function shownSteer(steer: StoredSteer, { output }: Response): ResponseSteer {
-  return { ...steer, required_input: steer.status === "pending" ? requiredInput(output) : [] };
 }

@@ -267,7 +267,6 @@ function taskOf({ isParallel, compacts, isSpoken, turns }: Scenario): RunTask {
     compaction: compacts ? { type: "after", threshold: 1 } : null,
     tools: turns.length === 0 ? null : tools,
     interruption: null,
-    settings: null,
   };
 }
 

@@ -48,7 +48,6 @@ function taskOf(): RunTask {
       fitsWindow: false,
     },
     interruption: null,
-    settings: null,
   };
 }
 

@@ -45,7 +45,7 @@ export class RunRecovery {
     this.#context = context;
     this.#log = log;
     this.#claimer = new RunClaimer(context, log, () => this.lookForWork(), pace.unreadableMs);
-    context.runs.onRequest((responseId) => this.#lookAfterRequest(responseId));
+    context.runs.requests.onChange((responseId) => this.#lookAfterRequest(responseId));
   }
 
   /**
@@ -180,7 +180,9 @@ export class RunRecovery {
     runs.requests.replace(requests);
     for (const { responseId } of requests.filter(({ stops }) => stops)) void runs.stop(responseId);
     const pausedIds = requests.filter(({ pauses, stops }) => pauses && !stops).map(({ responseId }) => responseId);
-    await this.#claimer.leaveWaiting(pausedIds.filter((responseId) => runs.isWaiting(responseId)));
+    await this.#claimer.leaveWaiting(
+      pausedIds.filter((responseId) => runs.has(responseId) && !runs.hasBegun(responseId)),
+    );
   }
 
   /** A client asks something of a run that this process makes, or that nobody makes. */

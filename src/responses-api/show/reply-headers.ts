@@ -1,6 +1,6 @@
 import type { CreateResponseRequest, ResponseNote } from "@antiphon/contracts/responses-api/types.ts";
 import type { HostedTools } from "@antiphon/domain/hosted-tools.ts";
-import type { ModelEngine } from "@antiphon/domain/models/model-engine.ts";
+import type { AnsweringServer, ModelEngine } from "@antiphon/domain/models/model-engine.ts";
 import type { StoredResponse } from "@antiphon/domain/responses.ts";
 import type { Caller } from "../access/caller.ts";
 import { askerOf, omittedTypes } from "../offered-tools/accept-tools.ts";
@@ -32,4 +32,9 @@ export function successorHeader({
   successorId,
 }: Pick<StoredResponse, "successorId">): Readonly<Record<string, string>> {
   return successorId === null ? {} : { "x-antiphon-successor": successorId };
+}
+
+/** Names the model server that answers, and its name for the model; nothing if there is only one. */
+export function modelServerHeader(by: AnsweringServer | null): Readonly<Record<string, string>> {
+  return by === null ? {} : { "x-antiphon-model-server": `${by.server}/${encodeURIComponent(by.model)}` };
 }

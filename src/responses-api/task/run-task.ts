@@ -28,8 +28,6 @@ export interface RunTask {
    * follows, or the response fails. Null: `restart` in the background, `fail` in the foreground.
    */
   readonly interruption: "restart" | "fail" | null;
-  /** The sealed settings of a response that takes the input added to this one; null if none is added. */
-  readonly settings: string | null;
 }
 
 /** How the reasoning of the model is shown. */

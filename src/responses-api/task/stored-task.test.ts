@@ -17,7 +17,6 @@ const TASK: RunTask = {
   compaction: { type: "after", threshold: 1000 },
   tools: null,
   interruption: null,
-  settings: null,
 };
 
 /** The members of the task as they are stored. */

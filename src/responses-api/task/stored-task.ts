@@ -10,11 +10,11 @@ import type { ToolSecrets } from "./seal-tools.ts";
 /** A task, or why the stored text is unusable. */
 export type ReadTask = { readonly task: RunTask } | { readonly problem: "newer" | "unreadable" };
 
-/** The secrets of tools are sealed, and context items that are also in the request are stored once. */
-export async function writeTask(task: RunTask, secrets: ToolSecrets): Promise<string> {
+/** `settings`: those of a successor, sealed. The secrets of tools are sealed, and context items that are also in the request are stored once. */
+export async function writeTask(task: RunTask, secrets: ToolSecrets, settings: string | null = null): Promise<string> {
   const { reasoning, ...others } = task;
   const { rawAs: rawReasoningAs, isSealed: sealsReasoning } = reasoning;
-  const members = { version: TASK_VERSION, rawReasoningAs, sealsReasoning, ...others };
+  const members = { version: TASK_VERSION, rawReasoningAs, sealsReasoning, ...others, settings };
   const { tools, request } = others;
   if (tools === null) return await writeJson(members);
   const places = new Map<object, number>(request.items.map((item, place) => [item, place]));
@@ -58,7 +58,7 @@ function withReasoning({ rawReasoningAs, sealsReasoning, ...others }: Stored): S
 type Stored = Readonly<Record<string, unknown>>;
 
 /** Members added without a new version, because older programs work without them. */
-const ADDED_MEMBERS: Pick<RunTask, "interruption" | "settings"> = { interruption: null, settings: null };
+const ADDED_MEMBERS: Pick<RunTask, "interruption"> = { interruption: null };
 
 /** Each function converts from one version to the next. A new one raises `TASK_VERSION`. */
 const MIGRATIONS: readonly ((storedTask: Stored) => Stored)[] = [fromFirstVersion, fromSecondVersion];
@@ -178,7 +178,6 @@ const TASK_MEMBERS: Readonly<Record<keyof RunTask, Check>> = {
     value === null ||
     (isRecord(value) && (value["type"] === "instead" || (value["type"] === "after" && isNumber(value["threshold"])))),
   tools: isNullOr(hasMembers(TOOLS_MEMBERS)),
-  settings: isNullOr(isText),
   interruption: isNullOr((value) => value === "restart" || value === "fail"),
 };
 

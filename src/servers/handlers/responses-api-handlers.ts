@@ -56,9 +56,11 @@ import { listConversationItems } from "../../responses-api/operations/list-conve
 import { listFiles } from "../../responses-api/operations/list-files.ts";
 import { listInputItems } from "../../responses-api/operations/list-input-items.ts";
 import { listModels } from "../../responses-api/operations/list-models.ts";
-import { pauseResponse, resumeResponse } from "../../responses-api/operations/pause-response.ts";
+import { listResponseSteers } from "../../responses-api/operations/list-response-steers.ts";
+import { pauseResponse } from "../../responses-api/operations/pause-response.ts";
+import { resumeResponse } from "../../responses-api/operations/resume-response.ts";
 import type { SkillContext } from "../../responses-api/operations/skills/create-skill.ts";
-import { listResponseSteers, steerResponse } from "../../responses-api/operations/steer-response.ts";
+import { steerResponse } from "../../responses-api/operations/steer-response.ts";
 import { streamResponseEvents } from "../../responses-api/operations/stream-response-events.ts";
 import { updateConversation } from "../../responses-api/operations/update-conversation.ts";
 import type { WebhookContext } from "../../responses-api/operations/webhooks/create-webhook-endpoint.ts";

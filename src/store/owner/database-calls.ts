@@ -40,9 +40,8 @@ export interface ClaimedRun {
   readonly restart_steps: number;
   /** JSON. */
   readonly turn_attempts: string | null;
-  readonly stop_asked: number;
-  readonly paused_at: number | null;
-  readonly is_steered: number;
+  /** What clients ask of it: 1 for a stop, 2 for a pause and 4 for input, added up. */
+  readonly requests: number;
 }
 
 /**

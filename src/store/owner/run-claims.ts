@@ -61,8 +61,8 @@ async function takeOver(db: Kysely<Database>, { own, holder, ids }: Takeover): P
       select number from responses where ${isOneOf("responses.id", ids)} and ${IS_LIVE} and ${isStillHeld} ${passingOver}
     )
     update responses set worker = ${own}, due_at = null where number in (select number from free)
-    returning number, created_at, organization, project, body, task, restarts, restart_steps, turn_attempts, stop_asked,
-      paused_at, is_steered`.execute(db);
+    returning number, created_at, organization, project, body, task, restarts, restart_steps, turn_attempts, 
+      stop_asked + (case when paused_at is null then 0 else 2 end) + 4 * is_steered as requests`.execute(db);
   return rows;
 }
 

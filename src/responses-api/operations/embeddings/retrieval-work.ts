@@ -4,10 +4,10 @@ import { estimateTokens } from "../../../runs/index.ts";
 import { Admission } from "../../access/admission.ts";
 import type { Caller } from "../../access/caller.ts";
 import type { KeyAccounts } from "../../access/key-accounts.ts";
-import { modelServerHeader } from "../../create/begin-response.ts";
 import { checkModelOwner } from "../../create/model-defaults.ts";
 import { retrievalFailed } from "../../errors/embedding-errors.ts";
 import { tooManyRuns } from "../../errors/server-errors.ts";
+import { modelServerHeader } from "../../show/reply-headers.ts";
 
 /** The maximum concurrent requests for vectors or ranks. Each is one or several calls of a model server. */
 const WORK_MAX = 100;

@@ -164,13 +164,13 @@ export class StoredRunLedger implements RunLedger {
       .where(IS_LIVE)
       .where(sql<SqlBool>`(stop_asked = 1 or paused_at is not null or is_steered = 1)`)
       .execute();
-    return rows.map((row) => requestsIn(row.id, row));
+    return rows.map((row) => ({
+      responseId: row.id,
+      stops: row.stop_asked === 1,
+      pauses: row.paused_at !== null,
+      isSteered: row.is_steered === 1,
+    }));
   }
-}
-
-function requestsIn(responseId: string, row: Pick<ClaimedRun, "stop_asked" | "paused_at" | "is_steered">): RunRequests {
-  const { stop_asked: stops, paused_at: pausedAt, is_steered: isSteered } = row;
-  return { responseId, stops: stops === 1, pauses: pausedAt !== null, isSteered: isSteered === 1 };
 }
 
 function unmadeRun({ id, worker, needsPlace, taskHead }: UnmadeRow, own: number): UnmadeRun {
@@ -199,6 +199,11 @@ function abandonedRun(row: ClaimedRun, response: Response, from: UnmadeRun["from
     restarts,
     restartSteps,
     attempts: attempts === null ? null : storedJson<TurnAttempts>(attempts),
-    requests: requestsIn(response.id, row),
+    requests: {
+      responseId: response.id,
+      stops: (row.requests & 1) !== 0,
+      pauses: (row.requests & 2) !== 0,
+      isSteered: (row.requests & 4) !== 0,
+    },
   };
 }

@@ -17,8 +17,7 @@ import { storedJson } from "../../database/stored-json.ts";
 import { isId } from "../../database/time-first.ts";
 import { IS_LIVE } from "../../rows/runs/run-rows.ts";
 
-/** How long a process has claimed inputs, in milliseconds. A successor that takes longer may be made twice, but only
- * one of them is stored. */
+/** A process claims inputs for this long, in milliseconds. Of successors that are made later, one is stored. */
 const CLAIM_MS = 10_000;
 /** In PostgreSQL, a run cannot end while input is added to it. */
 const HELD = dialectal(sql``, () => sql`for update`);
