@@ -34,7 +34,7 @@ import { ChunkSearch } from "./search/chunk-search.ts";
 import { SqliteChunkIndex } from "./search/sqlite-chunk-index.ts";
 import { ThreadedSearch } from "./search/threaded-search.ts";
 import { VectorCache } from "./search/vector-scores.ts";
-import { folderOf, isInMemory } from "./store-folders.ts";
+import { folderOf, isInMemory, type RedoLogs, redoLogsOf } from "./store-folders.ts";
 import { storedBatches } from "./stores/batches/batch-store.ts";
 import { ContainerFileWriter } from "./stores/containers/container-file-writer.ts";
 import { ContainerFolder } from "./stores/containers/container-folder.ts";
@@ -54,12 +54,10 @@ import { findLivingWorkers } from "./stores/living-workers.ts";
 import { StoredResponses } from "./stores/response-store.ts";
 import type { CommitReport } from "./stores/runs/commit-queue.ts";
 import { StoredEventLog } from "./stores/runs/event-log.ts";
-import { OtherRedoLogs } from "./stores/runs/other-redo-logs.ts";
 import { PatientWrites } from "./stores/runs/patient-writes.ts";
 import { RunCommits } from "./stores/runs/run-commits.ts";
 import { type ClaimObserver, StoredRunLedger } from "./stores/runs/run-ledger.ts";
 import { StoredRunPlaces } from "./stores/runs/run-places.ts";
-import { RunRedoLog } from "./stores/runs/run-redo-log.ts";
 import { SettledCalls } from "./stores/runs/settled-calls.ts";
 import { StoredSkills } from "./stores/skills/skill-store.ts";
 import { StoredSteers } from "./stores/steers/steer-store.ts";
@@ -193,19 +191,6 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
   const client = await StoreClient.open(databaseOptions(options), options.onLost ?? throwLater);
   return await assembleStore(client, options, { redoLogs: redoLogsOf(client, options) });
-}
-
-/** This process's redo log, and those of the others. */
-interface RedoLogs {
-  readonly own: RunRedoLog;
-  readonly others: OtherRedoLogs;
-}
-
-/** A commit that waits for the disk is not made durable by a log that does not. */
-function redoLogsOf(client: StoreClient, options: StoreOptions): RedoLogs | null {
-  const { file, sync, usesRedoLog = true } = options;
-  if (!usesRedoLog || sync === "full" || isInMemory(options)) return null;
-  return { own: new RunRedoLog(file, client.own), others: new OtherRedoLogs(file, client.own, client) };
 }
 
 function settledCalls(owner: DatabaseCalls, commits: RunCommits, { others }: RedoLogs): DatabaseCalls {

@@ -10,7 +10,10 @@ import type { ToolSecrets } from "./seal-tools.ts";
 /** A task, or why the stored text is unusable. */
 export type ReadTask = { readonly task: RunTask } | { readonly problem: "newer" | "unreadable" };
 
-/** `settings`: those of a successor, sealed. The secrets of tools are sealed, and context items that are also in the request are stored once. */
+/**
+ * `settings`: those of a successor, sealed. The secrets of tools are sealed, and context items that are also in the
+ * request are stored once.
+ */
 export async function writeTask(task: RunTask, secrets: ToolSecrets, settings: string | null = null): Promise<string> {
   const { reasoning, ...others } = task;
   const { rawAs: rawReasoningAs, isSealed: sealsReasoning } = reasoning;

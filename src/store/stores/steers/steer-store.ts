@@ -17,14 +17,14 @@ import { storedJson } from "../../database/stored-json.ts";
 import { isId } from "../../database/time-first.ts";
 import { IS_LIVE } from "../../rows/runs/run-rows.ts";
 
-/** A process claims inputs for this long, in milliseconds. Of successors that are made later, one is stored. */
+/** A process claims inputs for this long, in milliseconds. */
 const CLAIM_MS = 10_000;
 /** In PostgreSQL, a run cannot end while input is added to it. */
 const HELD = dialectal(sql``, () => sql`for update`);
 
 type Row = Selectable<SteersTable>;
 
-/** The inputs in the database. A response and the inputs that it takes are changed together by the commit of its run. */
+/** The inputs in the database. The commit that stores a response also marks the inputs that it takes. */
 export class StoredSteers implements SteerStore {
   readonly #db: Kysely<Database>;
   #listener: () => void = () => {};
