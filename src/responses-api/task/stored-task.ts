@@ -53,8 +53,8 @@ function withWholeContext(storedTask: Stored): Stored {
   return { ...storedTask, tools: { ...tools, context: context.map((item) => (isNumber(item) ? items[item] : item)) } };
 }
 
-/** Stored tasks have what is one member of a task as two. */
-function withReasoning({ rawReasoningAs, sealsReasoning, ...others }: Stored): Stored {
+/** Stored tasks have what is one member of a task as two, and the settings of a successor. */
+function withReasoning({ rawReasoningAs, sealsReasoning, settings: _settings, ...others }: Stored): Stored {
   return { ...others, reasoning: { rawAs: rawReasoningAs, isSealed: sealsReasoning } };
 }
 
