@@ -115,7 +115,7 @@ export async function beginResponse(
   caller.runHold?.begin();
   const { exchanges, plan } = admittedRequest.order;
   const { inputTokensEstimate } = plan;
-  const notes = notesOf(admittedRequest);
+  const notes = admittedRequest.order.openedRun.origin?.notes ?? [];
   const headers = { ...admission.headers, ...modelServerHeader(order.answering.by) };
   return { responseId: response.id, events, response, inputItems, notes, exchanges, inputTokensEstimate, headers };
 }
@@ -147,7 +147,7 @@ export async function answerResponse(
   );
   caller.runHold?.begin();
   const outcome = await admittedRequest.lock.during(() => storedOutcome(ended));
-  const notes = notesOf(admittedRequest);
+  const notes = admittedRequest.order.openedRun.origin?.notes ?? [];
   const headers = { ...admission.headers, ...modelServerHeader(order.answering.by) };
   if (outcome.type === "ended") return { response: outcome.response, notes: [...notes, ...outcome.notes], headers };
   const watch = { owner, responseId: response.id, signal: caller.signal };
@@ -159,10 +159,6 @@ interface AdmittedRequest {
   readonly order: WatchedOrder;
   readonly lock: ResponseLock;
   readonly admission: Admission;
-}
-
-function notesOf({ order }: AdmittedRequest): readonly ResponseNote[] {
-  return order.openedRun.origin?.notes ?? [];
 }
 
 async function admit(context: CreateContext, request: CreateResponseRequest, caller: Caller): Promise<AdmittedRequest> {
