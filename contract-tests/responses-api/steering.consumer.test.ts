@@ -7,7 +7,7 @@ import { RESPONSE_ID, responseShape } from "./example-response.fixture.ts";
 import type { State } from "./provider-states.ts";
 import { checkRefusal } from "./refusal.fixture.ts";
 
-const { eachLike, fromProviderState, integer, like } = MatchersV3;
+const { eachLike, fromProviderState, integer, like, regex } = MatchersV3;
 
 const given = ["a background response under way"] as const;
 const UNDER_WAY = {
@@ -125,7 +125,7 @@ const NOT_PAUSED: readonly Refused[] = [
     given: "a response made in the background",
     request: "to pause a response that has ended",
     code: "response_not_active",
-    message: `Response '${RESPONSE_ID}' is not in progress.`,
+    message: regex("^Response 'resp_.+' is not in progress\\.$", `Response '${RESPONSE_ID}' is not in progress.`),
   },
   {
     given: "a stored response",
@@ -140,7 +140,7 @@ const NOT_STEERED: readonly Refused[] = [
     given: "a response made in the background",
     request: "to add input to a response that has completed",
     code: "response_already_completed",
-    message: `Response '${RESPONSE_ID}' has completed already.`,
+    message: regex("^Response 'resp_.+' has completed already\\.$", `Response '${RESPONSE_ID}' has completed already.`),
   },
   {
     given: "a background response of a conversation under way",
@@ -152,7 +152,10 @@ const NOT_STEERED: readonly Refused[] = [
     given: "a background response with as much input as it takes",
     request: "to add too much input to a response",
     code: "too_many_pending_steers",
-    message: `16 inputs wait already for response '${RESPONSE_ID}'.`,
+    message: regex(
+      "^16 inputs wait already for response 'resp_.+'\\.$",
+      `16 inputs wait already for response '${RESPONSE_ID}'.`,
+    ),
   },
 ];
 
