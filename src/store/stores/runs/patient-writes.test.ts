@@ -106,3 +106,26 @@ test("any other fault is final", async () => {
     "claimed",
   );
 });
+
+test("a write waits for all earlier ones, also if the one just before it is stored already", async () => {
+  const patient = new PatientWrites(60_000);
+  const order: string[] = [];
+  let tries = 0;
+  const first = patient.write("resp_1", async (): Promise<WriteOutcome> => {
+    tries += 1;
+    if (tries === 1) throw new StoreBusy("the database is away");
+    order.push("first");
+    return "written";
+  });
+  const second = patient.write("resp_1", async () => {
+    order.push("second");
+    return "written";
+  });
+  await second;
+  const third = patient.write("resp_1", async () => {
+    order.push("third");
+    return order.includes("first") ? "written" : "out_of_order";
+  });
+  expect(await Promise.all([first, third])).toEqual(["written", "written"]);
+  expect(order).toEqual(["second", "first", "third"]);
+});

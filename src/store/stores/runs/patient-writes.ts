@@ -13,7 +13,7 @@ interface Lane {
   count: number;
   /** The number of writes that wait for the store or for earlier writes. */
   waiting: number;
-  /** Settles with the latest write. */
+  /** Settles once no write is under way. Rejects if one of them does. */
   last: Promise<unknown>;
   /** When waiting writes are given up. */
   until: number;
@@ -42,7 +42,7 @@ export class PatientWrites {
     const lane = this.#laneOf(responseId);
     const before = lane.last;
     const outcome = lane.waiting === 0 ? this.#tryFirst(lane, before, write) : this.#writeBehind(lane, before, write);
-    lane.last = outcome;
+    lane.last = lane.count === 0 ? outcome : bothOf(before, outcome);
     lane.count += 1;
     try {
       return await outcome;
@@ -86,6 +86,13 @@ export class PatientWrites {
       lane.waiting -= 1;
     }
   }
+}
+
+/** A write may be stored before an earlier one. */
+function bothOf(earlier: Promise<unknown>, latest: Promise<unknown>): Promise<unknown> {
+  const both = Promise.all([earlier, latest]);
+  both.catch(() => {}); // Its writers are told.
+  return both;
 }
 
 const DONE: Promise<unknown> = Promise.resolve();
