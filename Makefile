@@ -135,8 +135,9 @@ contract-test: $(INSTALLED) ## run the contract tests: clients write pacts, and 
 pacts: $(INSTALLED) ## have the clients write contract-tests/pacts anew
 	node scripts/contract-test.ts --write-pacts
 
-mutations: $(INSTALLED) speech-engine pacts ## break the server in many small ways, and see that the contract tests notice each: ten minutes
+mutations: $(INSTALLED) speech-engine pacts ## break the server in many small ways, and see that the contract tests and the simulation notice each: fifteen minutes
 	node contract-tests/mutations/main.ts $(ARGS)
+	node tests/simulation/main.ts --mutations
 
 requirements: $(INSTALLED) ## hold requirements to tests; to those that passed: make requirements ARGS="report.json …"
 	node scripts/requirements-coverage.ts $(ARGS)

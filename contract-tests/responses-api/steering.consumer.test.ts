@@ -117,7 +117,7 @@ interface Refused {
   readonly given: State;
   readonly request: string;
   readonly code: string;
-  readonly message: string;
+  readonly message: unknown;
 }
 
 const NOT_PAUSED: readonly Refused[] = [

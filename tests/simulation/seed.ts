@@ -212,7 +212,7 @@ class Simulation {
 
 const STEPS_PER_LOOK = 20;
 /** How long what failed before the end of faults may take to end, in milliseconds. */
-const SETTLING_MS = 2_000;
+const SETTLING_MS = 5_000;
 
 function stackOf(fault: unknown): string {
   return fault instanceof Error ? (fault.stack ?? fault.message) : String(fault);
