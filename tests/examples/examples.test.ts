@@ -56,6 +56,18 @@ test("the webhook tells of the end of the background response", async () => {
   expect(await print(process.execPath, "webhooks.ts")).toMatch(/^response\.completed: .*high tide/);
 });
 
+test("a repeated create makes one response", async () => {
+  verifies("docs.examples.all-run", "responses.create-keys.one-response");
+  const printed = await print(process.execPath, "idempotent.ts");
+  expect(printed.split("\n")).toEqual([
+    "the report is ready",
+    "the same response: true",
+    "told as a repetition: true",
+    "another request under the same key: idempotency_key_reused",
+    "",
+  ]);
+});
+
 test("the batch ends with an answer to each question", async () => {
   verifies("docs.examples.all-run", "batches.operations.object-of-the-reference");
   const printed = await print(process.execPath, "batch.ts");
