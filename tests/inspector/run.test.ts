@@ -102,7 +102,7 @@ describe.skipIf(CHROMIUM === null)("a run", () => {
     await page.getByRole("button", { name: "Play" }).waitFor();
     expect(performance.now() - startedAt).toBeGreaterThan(RUN_MS_MIN);
     await page.getByRole("button", { name: "Play" }).click();
-    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByRole("button", { name: "Pause", exact: true }).click();
     const slider = page.getByRole("slider", { name: "Event that is shown" });
     expect(await slider.inputValue()).not.toBe(await slider.getAttribute("max"));
   });
@@ -118,9 +118,21 @@ describe.skipIf(CHROMIUM === null)("a run", () => {
     const items = page.getByRole("region", { name: "Items" });
     await items.getByText("One moment,").first().waitFor();
     await page.getByText("live", { exact: true }).waitFor();
-    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByRole("button", { name: "Pause", exact: true }).click();
     await page.getByRole("button", { name: "Go to live" }).click();
     await items.getByText("One moment, here it is.").waitFor();
+    await page.getByText("completed", { exact: true }).first().waitFor();
+  });
+
+  test("is paused and resumed while it goes on", async () => {
+    const client = new Antiphon({ baseUrl: server.url, apiKey: server.apiKey });
+    const request = { model: "atlas-mini", input: "Please take your time.", background: true };
+    const { id } = await client.createResponse(request);
+    const page = await open(id);
+    await page.getByRole("button", { name: "Pause the response" }).click();
+    await page.getByText("paused", { exact: true }).waitFor();
+    expect((await client.getResponse(id)).pause).toMatchObject({ since: expect.any(Number) });
+    await page.getByRole("button", { name: "Resume the response" }).click();
     await page.getByText("completed", { exact: true }).first().waitFor();
   });
 

@@ -120,7 +120,10 @@ describe("another owner's things", () => {
       const [ours, own] = [await makeThings(two.ours), await makeThings(two.theirs)];
       const unknown = unknownLike(ours);
       const ask = async (party: "ours" | "theirs", asked: Things) => {
-        const path = operation.path.replace("{conversation_id}", (party === "ours" ? ours : own).conversation_id);
+        const things = party === "ours" ? ours : own;
+        const path = operation.path
+          .replace("{conversation_id}", things.conversation_id)
+          .replace("{response_id}", things.response_id);
         return await seen(await two[party].ask(operation.method, path, bodyOf(operation, naming, asked)), asked);
       };
       const nothing = await ask("theirs", unknown);
@@ -150,8 +153,12 @@ test("things named in a conversation's items are looked up for the conversation'
   expect((await answer(two.ours, ours)).status).toBe(200);
 });
 
-/** A conversation stores names in its items unchecked. They are looked up when a response uses it. */
+/**
+ * A conversation stores names in its items unchecked, and so does a response that is steered. They are looked up when a
+ * response uses them.
+ */
 function seeks({ operationId }: IdOperation, naming: Naming): boolean {
+  if (operationId === "steerResponse") return false;
   const keeps = operationId.includes("Conversation") && "item" in naming && naming !== NAMING["ItemReferenceInput.id"];
   return naming.isSought && !keeps;
 }
@@ -160,5 +167,6 @@ function bodyOf({ operationId }: IdOperation, naming: Naming, asked: Things): ob
   const members = "members" in naming ? naming.members(asked) : null;
   if (operationId.includes("Conversation")) return { items: "item" in naming ? [naming.item(asked)] : [], ...members };
   if (operationId === "createBatch") return { ...members };
+  if (operationId === "steerResponse") return { input: "item" in naming ? [naming.item(asked)] : "Hi" };
   return { model: MODEL, ...("item" in naming ? { input: [naming.item(asked)] } : members) };
 }

@@ -10,10 +10,15 @@ import { verifies } from "../verifies.ts";
 import { makeToldEndpoint } from "../webhooks/told-endpoint.ts";
 import { REACHES_RECEIVERS } from "../webhooks/webhook-server.ts";
 
+const SCENARIO = `scenarios:
+  - when: { input_contains: Write slowly }
+    events: [{ text: The sea }, { delay_ms: 60000 }, { text: is wide. }]`;
+
 let speech: LocalSttServer;
 let responses: TestServer;
 beforeAll(async () => {
-  [speech, responses] = await Promise.all([startLocalSttServer(), startTestServer({ env: REACHES_RECEIVERS })]);
+  const served = startTestServer({ env: REACHES_RECEIVERS, scenario: SCENARIO });
+  [speech, responses] = await Promise.all([startLocalSttServer(), served]);
 });
 afterAll(() => Promise.all([speech.close(), responses.close()]));
 
@@ -50,12 +55,13 @@ async function makeSkill(): Promise<string> {
 }
 
 /** Something of each kind that a sample or its path names, by the names of the parameters. */
-async function makeThings(): Promise<Readonly<Record<string, string>>> {
+async function makeThings(operationId: string): Promise<Readonly<Record<string, string>>> {
   const idOf = async (reply: Promise<Response>): Promise<string> => String(Object(await (await reply).json()).id);
   const file = await idOf(uploadFile(responses, namedFile("The tide rises twice a day.", "tides.txt")));
   const answer = await idOf(responses.post("/v1/responses", { model: "antiphon-built-in", input: "Hi" }));
+  const slow = { model: "antiphon-built-in", input: "Write slowly", background: true };
   return {
-    response_id: answer,
+    response_id: operationId === "steerResponse" ? await idOf(responses.post("/v1/responses", slow)) : answer,
     effect_id: await makeUnknownEffect(responses.dataDir, answer),
     conversation_id: await idOf(responses.post("/v1/conversations", {})),
     vector_store_id: await idOf(responses.post("/v1/vector_stores", { file_ids: [file] })),
@@ -70,12 +76,12 @@ async function makeThings(): Promise<Readonly<Record<string, string>>> {
 test.each(withSamples)("the Responses API accepts the sample request of $operationId", async (sample) => {
   const { operationId, path, example } = sample;
   verifies("stt.docs.served");
-  const things = await makeThings();
+  const things = await makeThings(operationId);
   const file = things[operationId === "createBatch" ? "batch_file_id" : "file_id"];
   const filled = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => things[name] ?? "");
   const body: unknown = JSON.parse(JSON.stringify(example).replaceAll(SAMPLE_FILE, file ?? ""));
   const reply = await responses.post(filled, body);
-  expect(reply.status, await reply.text()).toBe(200);
+  expect(reply.status, await reply.text()).toBe(operationId === "steerResponse" ? 202 : 200);
 });
 
 test("the speech server accepts the sample request of /format", async () => {

@@ -125,7 +125,8 @@ function PauseButton({ response, onTrouble }: { readonly response: Response; rea
     <>
       {pause === undefined ? null : <span className="tag">paused</span>}
       <button type="button" onClick={change}>
-        <Icon name={pause === undefined ? "pause" : "play"} /> {pause === undefined ? "Pause" : "Resume"}
+        <Icon name={pause === undefined ? "pause" : "play"} />{" "}
+        {pause === undefined ? "Pause the response" : "Resume the response"}
       </button>
     </>
   );
