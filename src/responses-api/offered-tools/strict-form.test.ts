@@ -126,7 +126,12 @@ test("the time for a strict form grows with the schema, not with its square", as
   const msOf = async (schema: object): Promise<number> =>
     (await cpuMsOf(() => Array.from({ length: 20 }, () => strictForm(schema)))).ms;
   await msOf(wide(2000));
-  const one = await msOf(wide(2000));
-  const two = await msOf(wide(4000));
-  expect(two).toBeLessThan(one * 3 + 50);
+  // Of several rounds the least, so that a garbage collection in one of them does not count.
+  const ones: number[] = [];
+  const twos: number[] = [];
+  for (let round = 0; round < 4; round++) {
+    ones.push(await msOf(wide(2000)));
+    twos.push(await msOf(wide(4000)));
+  }
+  expect(Math.min(...twos)).toBeLessThan(Math.min(...ones) * 3 + 50);
 });
