@@ -108,15 +108,14 @@ export async function beginResponse(
   caller: Caller,
 ): Promise<BegunResponse> {
   const admittedRequest = await admit(context, request, caller);
-  const { order, admission } = admittedRequest;
-  const { response, inputItems, owner } = admittedRequest.order.openedRun;
+  const { order } = admittedRequest;
+  const { response, inputItems, owner } = order.openedRun;
   const watch = { owner, responseId: response.id, signal: caller.signal };
   const events = await beginHeld(admittedRequest, () => startRun(context.watching, order, watch));
   caller.runHold?.begin();
-  const { exchanges, plan } = admittedRequest.order;
+  const { exchanges, plan } = order;
   const { inputTokensEstimate } = plan;
-  const notes = admittedRequest.order.openedRun.origin?.notes ?? [];
-  const headers = { ...admission.headers, ...modelServerHeader(order.answering.by) };
+  const { notes, headers } = replyParts(admittedRequest);
   return { responseId: response.id, events, response, inputItems, notes, exchanges, inputTokensEstimate, headers };
 }
 
@@ -140,18 +139,23 @@ export async function answerResponse(
   caller: Caller,
 ): Promise<AnsweredResponse> {
   const admittedRequest = await admit(context, request, caller);
-  const { order, admission } = admittedRequest;
+  const { order } = admittedRequest;
   const { owner, response } = order.openedRun;
   const { outcome: ended } = await beginHeld(admittedRequest, () =>
     context.watching.runs.startPlain(order, caller.signal),
   );
   caller.runHold?.begin();
   const outcome = await admittedRequest.lock.during(() => storedOutcome(ended));
-  const notes = admittedRequest.order.openedRun.origin?.notes ?? [];
-  const headers = { ...admission.headers, ...modelServerHeader(order.answering.by) };
+  const { notes, headers } = replyParts(admittedRequest);
   if (outcome.type === "ended") return { response: outcome.response, notes: [...notes, ...outcome.notes], headers };
   const watch = { owner, responseId: response.id, signal: caller.signal };
   return { response: await endElsewhere(context.watching, watch), notes, headers };
+}
+
+/** What a reply has beside its response. The model server is known once the run has begun. */
+function replyParts({ order, admission }: AdmittedRequest): Pick<BegunResponse, "notes" | "headers"> {
+  const headers = { ...admission.headers, ...modelServerHeader(order.answering.by) };
+  return { notes: order.openedRun.origin?.notes ?? [], headers };
 }
 
 /** An admitted request, ready for its response. */

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Logger } from "@antiphon/base/logger.ts";
 import { ConfigError } from "../../config/config-error.ts";
@@ -71,8 +72,9 @@ interface VectorFile {
 }
 
 function vectorFileOf({ embeddingFile: path }: Config): VectorFile | null {
-  const model = path === null || path === NO_FILE ? null : embeddingFileName(path);
-  return path === null || model === null || !isModelFile(path) ? null : { path: resolve(path), model };
+  if (path === null || path === NO_FILE || !existsSync(path) || !isModelFile(path)) return null;
+  const model = embeddingFileName(path);
+  return model === null ? null : { path: resolve(path), model };
 }
 
 /** Loads the model once, to know that it can be loaded. */

@@ -69,7 +69,7 @@ export function fetchedModelFile(config: Config): LanguageModelFile | null {
   return { path: models.pathOf(model), description: `${model.name} on this machine, ${size}${warning}` };
 }
 
-/** Why EMBEDDING_FILE cannot be run by the engine, as an error; nothing if it can. Throws `ConfigError`. */
+/** Throws `ConfigError` if the engine cannot run EMBEDDING_FILE. */
 export function requireVectorFile(config: Config, setting: string): void {
   const fault = fileFault(resolve(setting));
   if (fault !== null) throw new ConfigError([`EMBEDDING_FILE is '${setting}', ${fault}.`]);

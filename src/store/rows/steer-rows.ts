@@ -3,6 +3,7 @@ import type { TakenSteers } from "../../runs/ports/event-log.ts";
 import { dialectal } from "../database/dialectal.ts";
 import type { Database } from "../database/schema.ts";
 import { isId } from "../database/time-first.ts";
+import { takesInput } from "./runs/commit-needs.ts";
 import type { WriteJob } from "./runs/write-job.ts";
 
 /** In PostgreSQL, nobody else takes them until this transaction is over. */
@@ -11,8 +12,7 @@ const HELD = dialectal(sql``, () => sql`for update`);
 /** Marks the inputs that new responses take. Returns the responses whose inputs another response has taken. */
 export async function takeSteers(db: Kysely<Database>, jobs: readonly WriteJob[]): Promise<ReadonlySet<string>> {
   const lateIds = new Set<string>();
-  for (const job of jobs) {
-    if ((job.type !== "open" && job.type !== "whole") || job.steers === null) continue;
+  for (const job of jobs.filter(takesInput)) {
     if (await areFree(db, job.steers)) await mark(db, job.steers, job.responseId);
     else lateIds.add(job.responseId);
   }

@@ -1,10 +1,10 @@
 import { RequestRefused } from "../request-refused.ts";
 
-interface WaitingTexts {
+interface WaitingTexts<Result> {
   readonly texts: readonly string[];
-  readonly vectors: Float32Array[];
+  readonly results: Result[];
   readonly signal: AbortSignal;
-  readonly resolve: (vectors: readonly Float32Array[]) => void;
+  readonly resolve: (results: readonly Result[]) => void;
   readonly reject: (reason: unknown) => void;
 }
 
@@ -14,27 +14,27 @@ const BUSY_RETRY_SECONDS = 1;
  * The texts of all requests, of which one is computed at a time. The request with the fewest texts left is next, so
  * that a question need not wait for a large file.
  */
-export class TextQueue {
-  readonly #compute: (text: string) => Promise<Float32Array>;
+export class TextQueue<Result> {
+  readonly #compute: (text: string) => Promise<Result>;
   readonly #requestsMax: number;
-  readonly #waiting: WaitingTexts[] = [];
+  readonly #waiting: WaitingTexts<Result>[] = [];
   #isWorking = false;
 
-  constructor(compute: (text: string) => Promise<Float32Array>, requestsMax: number) {
+  constructor(compute: (text: string) => Promise<Result>, requestsMax: number) {
     this.#compute = compute;
     this.#requestsMax = requestsMax;
   }
 
-  /** A vector for each text. Rejects with `RequestRefused` if too many wait, or with the signal's reason. */
-  async embed(texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> {
+  /** A result for each text. Rejects with `RequestRefused` if too many wait, or with the signal's reason. */
+  async embed(texts: readonly string[], signal: AbortSignal): Promise<readonly Result[]> {
     if (this.#waiting.length >= this.#requestsMax)
       throw new RequestRefused("Too many requests wait for the embedding model.", {
         status: 429,
         code: "server_is_overloaded",
         retryAfterSeconds: BUSY_RETRY_SECONDS,
       });
-    const { promise, resolve, reject } = Promise.withResolvers<readonly Float32Array[]>();
-    this.#waiting.push({ texts, vectors: [], signal, resolve, reject });
+    const { promise, resolve, reject } = Promise.withResolvers<readonly Result[]>();
+    this.#waiting.push({ texts, results: [], signal, resolve, reject });
     void this.#work();
     return await promise;
   }
@@ -46,20 +46,20 @@ export class TextQueue {
     this.#isWorking = false;
   }
 
-  #next(): WaitingTexts | null {
-    const left = ({ texts, vectors }: WaitingTexts): number => texts.length - vectors.length;
+  #next(): WaitingTexts<Result> | null {
+    const left = ({ texts, results }: WaitingTexts<Result>): number => texts.length - results.length;
     return this.#waiting.toSorted((one, other) => left(one) - left(other))[0] ?? null;
   }
 
-  /** Computes one vector, or removes a request that is over. */
-  async #advance(request: WaitingTexts): Promise<void> {
-    const { texts, vectors, signal, resolve, reject } = request;
+  /** Computes one result, or removes a request that is over. */
+  async #advance(request: WaitingTexts<Result>): Promise<void> {
+    const { texts, results, signal, resolve, reject } = request;
     try {
       signal.throwIfAborted();
-      const text = texts[vectors.length];
-      if (text !== undefined) vectors.push(await this.#compute(text));
-      if (vectors.length < texts.length) return;
-      resolve(vectors);
+      const text = texts[results.length];
+      if (text !== undefined) results.push(await this.#compute(text));
+      if (results.length < texts.length) return;
+      resolve(results);
     } catch (error) {
       reject(error);
     }

@@ -10,7 +10,7 @@ const FRAME_TOKENS = 3;
 
 /** The child's contract for vectors: embeddings, the list of models, and its health. */
 export function createVectorService(model: LoadedEncoder): Server {
-  const line = new TextQueue((text) => vectorOf(model, text), model.queueMax);
+  const line = new TextQueue((text) => embedText(model, text), model.queueMax);
   const server = createServer((request, response) => void serveVectors(model, line, request, response));
   server.requestTimeout = 0; // Its only client is the server that started it.
   server.keepAliveTimeout = 0;
@@ -19,7 +19,7 @@ export function createVectorService(model: LoadedEncoder): Server {
 
 async function serveVectors(
   model: LoadedEncoder,
-  line: TextQueue,
+  line: TextQueue<EmbeddedText>,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -33,8 +33,8 @@ async function serveVectors(
     const texts = inputTexts(body);
     const leaving = new AbortController();
     response.once("close", () => leaving.abort());
-    const vectors = await line.embed(texts, leaving.signal);
-    sendJson(response, 200, embeddingList(model, texts, vectors, body));
+    const embedded = await line.embed(texts, leaving.signal);
+    sendJson(response, 200, embeddingList(model, embedded, body));
   } catch (error) {
     sendError(response, error);
   }
@@ -49,22 +49,30 @@ function inputTexts({ input }: Body): readonly string[] {
   });
 }
 
-/** The vector of a text, of unit length. What does not fit is left out at the end, as the models' authors do. */
-async function vectorOf({ model, context, window }: LoadedEncoder, text: string): Promise<Float32Array> {
-  const tokens = model.tokenize(text, false).slice(0, window - FRAME_TOKENS);
+interface EmbeddedText {
+  /** Of unit length. */
+  readonly vector: Float32Array;
+  /** Its tokens, at most the window. */
+  readonly tokens: number;
+}
+
+/** What does not fit is left out at the end, as the models' authors do. */
+async function embedText({ model, context, window }: LoadedEncoder, text: string): Promise<EmbeddedText> {
+  const all = model.tokenize(text, false);
+  const tokens = all.slice(0, window - FRAME_TOKENS);
   const { vector } = await context.getEmbeddingFor(tokens);
   const length = Math.hypot(...vector);
-  return Float32Array.from(vector, (value) => (length === 0 ? 0 : value / length));
+  const unit = Float32Array.from(vector, (value) => (length === 0 ? 0 : value / length));
+  return { vector: unit, tokens: Math.min(all.length, window) };
 }
 
 function embeddingList(
-  { model, names, window }: LoadedEncoder,
-  texts: readonly string[],
-  vectors: readonly Float32Array[],
+  { names }: LoadedEncoder,
+  embedded: readonly EmbeddedText[],
   { encoding_format: format }: Body,
 ): object {
-  const tokens = texts.reduce((sum, text) => sum + Math.min(model.tokenize(text, false).length, window), 0);
-  const data = vectors.map((vector, index) => ({
+  const tokens = embedded.reduce((sum, text) => sum + text.tokens, 0);
+  const data = embedded.map(({ vector }, index) => ({
     object: "embedding",
     index,
     embedding: format === "base64" ? Buffer.from(vector.buffer).toString("base64") : [...vector],

@@ -1,3 +1,4 @@
+import type { TakenSteers } from "../../../runs/ports/event-log.ts";
 import type { CommitPlan } from "./commit-plan.ts";
 import type { Holder } from "./conversation-rows.ts";
 import type { WriteJob } from "./write-job.ts";
@@ -34,7 +35,9 @@ export function isOneInsert(plan: CommitPlan): boolean {
   );
 }
 
-/** Whether a job takes the inputs that were added to another response. */
-export function takesInput(job: WriteJob): boolean {
+/** A new response that takes the inputs that were added to another one. */
+type TakingJob = Extract<WriteJob, { readonly steers: unknown }> & { readonly steers: TakenSteers };
+
+export function takesInput(job: WriteJob): job is TakingJob {
   return (job.type === "open" || job.type === "whole") && job.steers !== null;
 }

@@ -171,9 +171,8 @@ class CommitDraft {
   }
 
   #open(job: Extract<WriteJob, { type: "open" }>): WriteOutcome {
-    if (this.#context.lostIds.has(job.responseId)) return "unchanged";
+    if (this.#isLost(job)) return "unchanged";
     const { responseId, owner, snapshot, origin, task, streamed, conversationId } = job;
-    if (this.#hasLostKey(job)) return "unchanged";
     this.#addResponse(
       { responseId, owner, streamed, conversationId, origin },
       { ...snapshot, worker: this.#context.worker, task },
@@ -185,7 +184,7 @@ class CommitDraft {
 
   #storeWhole(job: Extract<WriteJob, { type: "whole" }>, index: number): WriteOutcome {
     const { responseId, owner, snapshot, origin, ending, streamed, conversation } = job;
-    if (this.#context.lostIds.has(responseId) || this.#hasLostKey(job)) return "unchanged";
+    if (this.#isLost(job)) return "unchanged";
     const run = this.#begin(responseId, { owner, tail: emptyTail(0) }, true);
     const outcome = addEvents(run, job.events);
     run.state = outcome === "written" ? "ended" : "deleted";
@@ -200,9 +199,9 @@ class CommitDraft {
     return outcome;
   }
 
-  /** Whether the key of its request was claimed under an earlier number, with which it was lost. */
-  #hasLostKey({ claimedBy }: { readonly claimedBy?: number | null }): boolean {
-    return claimedBy != null && claimedBy !== this.#context.worker;
+  /** Whether another worker has a new run, or the key of its request, which was claimed under an earlier number. */
+  #isLost({ responseId, claimedBy }: { readonly responseId: string; readonly claimedBy?: number | null }): boolean {
+    return this.#context.lostIds.has(responseId) || (claimedBy != null && claimedBy !== this.#context.worker);
   }
 
   /** A new row. Its columns always have the same order. */
